@@ -67,6 +67,9 @@ int run(const std::string& role, const slurm::Words& words) {
 int main(int argc, char** argv) {
   const slurm::Words words(argv + 1, argv + argc);
   if (words.empty()) return refuse("no role given");
+  const bool has_role = words[0] == "run" || words[0] == "rank" || words[0] == "local";
+  const bool asks_for_help = words.size() == 2 && (words[1] == "--help" || words[1] == "-h");
+  if (has_role && asks_for_help) return print(kUsage);
   if (const auto page = page_asked_for(words.front())) return print(*page);
   try {
     return run(words.front(), {words.begin() + 1, words.end()});

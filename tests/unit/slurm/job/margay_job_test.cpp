@@ -25,11 +25,16 @@ Finished run(std::vector<std::string> arguments) {
 TEST(MargayJob, SaysWhatItIs) {
   EXPECT_THAT(run({"--version"}).output, StartsWith("margay-job "));
   EXPECT_THAT(run({"--help"}).output, AllOf(HasSubstr("margay-job run"), HasSubstr("rank")));
+  EXPECT_EQ(run({"rank", "--help"}).output, run({"--help"}).output);
 }
 
 TEST(MargayJob, RefusesAWrongCommandLineWithStatus2) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"rnk"}, {"run"}, {"rank", "--"}, {"local"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"rnk"},
+                                                    {"run"},
+                                                    {"rank", "--"},
+                                                    {"local"},
+                                                    {"rnk", "--help"}}) {
     const Finished finished = run(arguments);
     EXPECT_EQ(finished.exit_code, 2);
     EXPECT_THAT(finished.error, AllOf(StartsWith("margay-job: "), HasSubstr("--help")));
