@@ -1,7 +1,7 @@
 # The documents as they are installed: those of the queue in one folder and those of the engine in
 # another beside it, with links between them that lead there.
 set(margay_queue_documents README.md api.md daemon.md ingest.md install.md policy.md quickstart.md
-                           slurm.md trace.yaml)
+                           slurm.md trace.yaml troubleshooting.md)
 set(margay_engine_documents engine.md formats.md numerics.md cpu.md cuda.md)
 
 # FOLDER NAME...
