@@ -8,8 +8,8 @@
 namespace base {
 
 // Returns the known name at the smallest edit distance from `name`, ignoring case; two swapped
-// neighbours count as one edit. Returns nullopt when none is near: one of which more than half
-// would be another.
+// neighbours count as one edit. Returns nullopt when none is near: at most half of the letters of a
+// near one would have to change.
 std::optional<std::string> nearest_name(const std::string& name,
                                         const std::vector<std::string>& known);
 

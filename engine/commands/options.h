@@ -19,12 +19,13 @@ namespace engine {
 
 // Accepts numbers from `smallest` to `largest`, and no NaN. The range is shown in the error message
 // and not in the help. To be given to transform(), not to check(): a whole number is rewritten
-// without zeros before it, by which CLI11 would take it for an octal one.
+// without leading zeros, which CLI11 would read as octal.
 template <typename T>
 CLI::Validator range(T smallest, T largest) {
   const auto parse = [](const std::string& text) -> std::optional<T> {
     if constexpr (std::is_integral_v<T>) {
-      return base::parse_number<T>(text.starts_with('+') ? text.substr(1) : text);
+      return base::parse_number<T>(text.starts_with('+') && !text.starts_with("+-") ? text.substr(1)
+                                                                                    : text);
     } else {
       T value{};
       return CLI::detail::lexical_cast(text, value) ? std::optional(value) : std::nullopt;

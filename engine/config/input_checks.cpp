@@ -91,8 +91,8 @@ void check_pixel_size(const std::string& field, const MrcFile& file, SearchConfi
     if (!allow_mismatch) {
       refuse(field, file.path,
              fact +
-                 "; correct the wrong one (by hand, margay-engine --allow-pixel-size-mismatch "
-                 "trusts the configuration)");
+                 "; correct the wrong one, or search by hand with margay-engine "
+                 "--allow-pixel-size-mismatch, which trusts the configuration");
     }
     config.notes.push_back(field + ": '" + file.path + "' " + fact +
                            ", which is used because of --allow-pixel-size-mismatch.");

@@ -83,11 +83,14 @@ void check_room(const Target& target, const fs::path& folder, uint64_t bytes_nee
   }
   const uint64_t free_bytes = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
   if (free_bytes >= bytes_needed) return;
-  refuse(target,
-         "has too little disk space: " + base::size_text(static_cast<int64_t>(bytes_needed)) +
-             " are needed, '" + folder.string() + "' has " +
-             base::size_text(static_cast<int64_t>(free_bytes)) +
-             " free; make room or choose another folder");
+  constexpr uint64_t kMegabyte = 1'000'000;
+  const auto megabytes = [](uint64_t count) {
+    return base::grouped_number(static_cast<int64_t>(count)) + " MB";
+  };
+  refuse(target, "has too little disk space: " + megabytes(bytes_needed / kMegabyte + 1) +
+                     " are needed, '" + folder.string() + "' has " +
+                     megabytes(free_bytes / kMegabyte) +
+                     " free; make room or choose another folder");
 }
 
 void check_target(const Target& target, uint64_t bytes_needed) {

@@ -6,7 +6,6 @@
 #include "base/slurm_lists.h"
 #include "base/text.h"
 #include "engine/error.h"
-#include "engine/io/format.h"
 
 namespace engine {
 namespace {

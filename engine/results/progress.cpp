@@ -56,9 +56,11 @@ std::string time_left(const Progress& progress) {
 }
 
 // The time left in `room` columns, aligned to the right, in fewer words where it must be; empty
-// where it does not fit.
+// where it is not known or does not fit.
 std::string time_left_in(int room, const Progress& progress) {
-  for (const std::string& left : {time_left(progress), duration_left(progress)}) {
+  const std::string known = duration_left(progress);
+  if (known.empty() && progress.state == "running") return "";
+  for (const std::string& left : {time_left(progress), known}) {
     if (!left.empty() && static_cast<int>(left.size()) < room) {
       return format("%*s", room, left.c_str());
     }

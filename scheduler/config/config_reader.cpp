@@ -92,7 +92,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"results", section_into(results)}});
 }
 
-void check_limits(const Limits& limits) {
+void check_connections(const Limits& limits) {
   if (limits.connections_per_user < limits.connections) return;
   throw ConfigError(
       "limits.connections must be more than limits.connections_per_user, or one user could keep "
@@ -153,7 +153,7 @@ void complete_config(Config& config, const std::string& program_folder) {
                       std::to_string(kLongestSocket) +
                       " bytes a Unix socket may have: set 'socket' to a shorter one");
   }
-  check_limits(config.limits);
+  check_connections(config.limits);
   if (config.local.time == 0) throw ConfigError("local.time must be at least 0:01");
   if (config.cluster == ClusterKind::kSlurm) complete_slurm(config.slurm);
   check_policy(config);

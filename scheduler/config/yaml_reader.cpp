@@ -59,7 +59,7 @@ Reader duration_into(std::chrono::milliseconds& target) {
 Reader positive_duration_into(std::chrono::milliseconds& target) {
   return [&target](const base::YamlValue& value) {
     target = value.duration();
-    if (target.count() < 1) value.refuse("must be at least 1ms");
+    if (target.count() < 1) value.refuse("must be at least 1ms, but is " + value.text());
   };
 }
 

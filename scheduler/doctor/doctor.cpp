@@ -166,8 +166,7 @@ std::string user_name(uid_t uid) {
 // there.
 bool is_for_another_user(const Config& config, Findings& findings) {
   if (geteuid() != 0) return false;
-  for (const std::string& wanted : {config.state, config.jobs()}) {
-    const std::string folder = existing_part_of(wanted);
+  for (const std::string& folder : {config.state, config.jobs()}) {
     struct stat facts {};
     if (stat(folder.c_str(), &facts) != 0 || facts.st_uid == 0) continue;
     const std::string owner = user_name(facts.st_uid);
@@ -295,8 +294,6 @@ class Doctor {
       scratch_.emplace("doctor");
     }
     const bool writes = examine_state(config_, findings_) && !scratch_;
-    // What is not there yet is margayd's to make: made by another user, it could not be used.
-    if (!writes && !scratch_) scratch_.emplace("doctor");
     examine_room(config_, findings_);
     examine_database(config_, options_.instance, findings_);
     examine_socket_folder(config_, options_.makes_socket_folder, findings_);
@@ -313,6 +310,9 @@ class Doctor {
 
  private:
   void examine_cluster(bool renders, bool writes, const std::string& version) {
+    // The state folder cannot be used, or is margayd's to make: what another user makes in its
+    // place margayd could not write.
+    if (!writes && !scratch_) scratch_.emplace("doctor");
     const std::string instance =
         "doctor-" + (options_.instance.empty() ? std::to_string(getpid()) : options_.instance);
     const auto cluster = make(instance);

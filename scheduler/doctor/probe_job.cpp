@@ -25,7 +25,8 @@ constexpr size_t kLogEnd = 300;         // bytes of a failed job's output that a
 constexpr size_t kLongestReport = 64 << 10;
 constexpr int kLooksAtItsEnd = 10;
 constexpr int64_t kTimedOut = 124;  // exit code of timeout
-constexpr int64_t kBadInput = 64;   // the engine's exit code
+// The engine's words where its self-test has no data.
+constexpr const char* kWithoutAnswers = "known answers are not on this machine";
 
 constexpr const char* kScript = R"sh(#!/bin/bash
 folder={{folder}}
@@ -264,9 +265,6 @@ class Probe {
     const std::string last = text(*report_, "selftest");
     const std::string end = last.empty() ? "" : ": " + last;
     const std::string command = "margay-engine selftest --backend " + backend();
-    const std::string cure = code == kBadInput ? ": the engine was copied without share/margay"
-                                                 "/selftest, which belongs beside its folder"
-                                               : ", and check the device and its driver";
     if (code == 0) {
       findings_.good("self-test in a job", "ended with 0" + end);
     } else {
@@ -274,8 +272,12 @@ class Probe {
           "self-test in a job",
           (code == kTimedOut ? "did not end within 40 s" : "ended with " + std::to_string(code)) +
               end,
-          "every search would fail there: run `" + command + "` on " + text(*report_, "host") +
-              cure);
+          last.find(kWithoutAnswers) != std::string::npos
+              ? "install the engine there with its share/margay/selftest: a job on a GPU begins "
+                "with "
+                "the self-test"
+              : "every search would fail there: run `" + command + "` on " +
+                    text(*report_, "host") + ", and check the device and its driver");
     }
   }
 

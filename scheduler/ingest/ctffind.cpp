@@ -98,10 +98,7 @@ CtfAndOptics parse_ctffind(const std::string& text, const std::string& name) {
   ctf.astigmatism_angle = number_at(line, 3, name);
   ctf.phase_shift = phase_shift_in_degrees(number_at(line, 4, name), line, name);
   ctf.source = name;
-  const ListedOptics optics{
-      .voltage = number_in_comments(text, "acceleration voltage:"),
-      .spherical_aberration = number_in_comments(text, "spherical aberration:")};
-  return {.ctf = ctf, .optics = optics};
+  return {.ctf = ctf, .optics = {.voltage = number_in_comments(text, "acceleration voltage:")}};
 }
 
 CtfAndOptics read_ctffind(const std::string& path) {

@@ -12,9 +12,10 @@ namespace scheduler::ingest {
 
 // `name` is the file's name, for messages and as the values' source. Angles and phase shift are
 // returned in degrees (CTFFIND writes the phase shift in radians). A file with several micrographs
-// or frames is refused, since it is not known which line belongs to the micrograph. Voltage and
-// spherical aberration are those of the comment that CTFFIND writes. Its pixel size is left out: it
-// is that of CTFFIND's input, which may be a movie with smaller pixels. Throws IngestError.
+// or frames is refused, since it is not known which line belongs to the micrograph. The voltage
+// is that of the comment that CTFFIND writes. Of its other values the spherical aberration is
+// rounded too much to be compared, and the pixel size is that of CTFFIND's input, which may be a
+// movie with smaller pixels. Throws IngestError.
 CtfAndOptics parse_ctffind(const std::string& text, const std::string& name);
 CtfAndOptics read_ctffind(const std::string& path);
 

@@ -30,6 +30,8 @@ class Settling {
   std::vector<FileLook> settled(const std::vector<FileLook>& found, Time now);
   // Marks the file as dealt with: it is not returned again as long as it looks like this.
   void deal_with(const FileLook& file) { dealt_with_[file.path] = file; }
+  // Takes deal_with() back.
+  void take_up_again(const std::string& path) { dealt_with_.erase(path); }
   // Postpones a settled file that is not dealt with: it is returned again after it has not changed
   // for another `settle`.
   void postpone(const std::string& path, Time now);

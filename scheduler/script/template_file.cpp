@@ -141,8 +141,8 @@ ScriptTemplate read_template(const std::string& folder, const std::string& name)
   }
   if (!text) {
     throw ScriptError("script template '" + script.path() +
-                      "' does not exist; Margay's own are installed in share/margay/templates, "
-                      "beside the folder of its programs");
+                      "' does not exist; Margay's own are in share/margay/templates, beside the "
+                      "folder of its programs");
   }
   script.text = *text;
   return script;

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <ctime>
 #include <future>
-#include <iomanip>
 #include <ostream>
 #include <sstream>
 #include <utility>
 
-#include "base/ctf_doubts.h"
 #include "base/text.h"
 #include "scheduler/api/records_json.h"
 #include "scheduler/cli/items/wait.h"

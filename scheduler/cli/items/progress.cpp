@@ -32,7 +32,7 @@ std::string progress_tail(const std::optional<Progress>& progress, bool with_rat
   std::string tail = pad(fixed(100 * fraction_of(*progress), 1), 5, Align::kRight) + " %";
   if (progress->state == "running") {
     if (with_rate) tail += "  " + fixed(progress->rate, 0) + "/s";
-    tail += "  " + duration_text(progress->eta_seconds) + " left";
+    tail += "  " + duration_text(progress->eta_seconds) + (with_rate ? " left" : "");
   } else {
     tail += "  " + progress->state;
   }
@@ -88,7 +88,8 @@ std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, in
     }
     const std::string tail = progress_tail(row.progress, with_names, with_best);
     const int bar_cells = std::min(30, columns - display_width(line) - tail_cells - 4);
-    if (row.progress && with_names && bar_cells >= 5) line += "  " + bar(fraction_of(*row.progress), bar_cells);
+    if (row.progress && with_names && bar_cells >= 5)
+      line += "  " + bar(fraction_of(*row.progress), bar_cells);
     line += "  " + tail;
     lines.push_back(columns > 0 ? shorten(line, columns) : line);
   }

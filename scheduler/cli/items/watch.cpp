@@ -22,6 +22,7 @@
 #include "base/sha256.h"
 #include "scheduler/cli/items/templates.h"
 #include "scheduler/http/json_text.h"
+#include "scheduler/ingest/ctffind.h"
 #include "scheduler/ingest/image_size.h"
 
 namespace scheduler::cli {
@@ -86,6 +87,7 @@ class Folder {
 
   // False: the daemon does not answer, or has too much to do.
   bool take_settled() {
+    take_up_corrected();
     std::vector<ingest::FileLook> ready = settling_.settled(find_files(), Clock::now());
     postponed_ = 0;
     changed_ = false;
@@ -109,7 +111,7 @@ class Folder {
     ingest::FileLook look;
     OpenFile file;
     json entry;
-    std::string doubt;  // of its CTF; empty: none
+    std::string doubt;  // of the CTF in its file; empty: none
   };
   struct Hashed {
     ingest::FileLook look;
@@ -146,7 +148,7 @@ class Folder {
       return Ready{.look = look,
                    .file = std::move(file),
                    .entry = std::move(entry),
-                   .doubt = doubt_of(ctf, watch_.enqueue.ctf.pattern.empty())};
+                   .doubt = watch_.enqueue.ctf.pattern.empty() ? "" : doubt_of(ctf, false)};
     } catch (const Failure& failure) {
       postpone(look, failure.what());
     } catch (const base::FileError& error) {
@@ -209,19 +211,43 @@ class Folder {
     } else {
       context_.out() << "item " << answer.at("item").at("id").get<int64_t>() << "  "
                      << printable(one.file.path) << std::endl;
-      if (!one.doubt.empty()) {
-        context_.complain("watch " + std::to_string(watch_.id) + ": warning: " + one.look.path +
-                          ": " + one.doubt);
-      }
+      warn_of_ctf(one);
     }
     deal_with(one.look);
     taken_.append(watch_.id, one.look);
   }
 
-  // Until it changes, or until the next start, when somebody may have corrected what is wrong.
+  // Until it or its CTF file changes, or until the next start, when somebody may have corrected
+  // what is wrong.
   void refuse(const ingest::FileLook& look) {
     ++refused_;
     deal_with(look);
+    if (const std::string file = ctf_file_of(look.path); !file.empty()) {
+      refused_with_[look.path] = look_at(file);
+    }
+  }
+
+  void take_up_corrected() {
+    std::erase_if(refused_with_, [&](const auto& entry) {
+      const auto& [path, ctf] = entry;
+      if (look_at(ctf_file_of(path)) == ctf) return false;
+      settling_.take_up_again(path);
+      --refused_;
+      return true;
+    });
+  }
+
+  // Empty: the CTF is in the watch's options.
+  std::string ctf_file_of(const std::string& micrograph) const {
+    const std::string& pattern = watch_.enqueue.ctf.pattern;
+    return pattern.empty() ? "" : ingest::expand_pattern(pattern, micrograph);
+  }
+
+  void warn_of_ctf(const Ready& one) {
+    if (one.doubt.empty() || warned_) return;
+    warned_ = true;
+    context_.complain("watch " + std::to_string(watch_.id) + ": warning: " + one.look.path + ": " +
+                      one.doubt + " (other such CTFs of this watch are not named)");
   }
 
   void deal_with(const ingest::FileLook& look) {
@@ -242,6 +268,9 @@ class Folder {
   ingest::Settling settling_;
   std::map<std::string, std::string> said_;
   std::map<std::string, Hashed> hashed_;  // of files that are not dealt with
+  // Refused files whose CTF is in a file, and how that looked.
+  std::map<std::string, std::optional<ingest::FileLook>> refused_with_;
+  bool warned_ = false;  // of a doubtful CTF
   size_t postponed_ = 0;
   size_t refused_ = 0;
   bool changed_ = false;  // a file that had settled did so while it was read
@@ -313,6 +342,10 @@ Exit add_watch(const Context& context, const WatchOptions& options) {
   }
   find_template(context.get("/v1/templates"), watch.enqueue.search_template);
   watch.directory = directory.string();
+  if (watch.enqueue.ctf.pattern.empty()) {
+    const std::string doubt = doubt_of(ctf_of(watch.enqueue.ctf, "").ctf, true);
+    if (!doubt.empty()) context.complain("warning: " + doubt);
+  }
   const int64_t id = WatchList(options.file).add(watch);
   if (context.print_if_json({{"watch", id}})) return Exit::kOk;
   context.out() << "watch " << id << " added; 'margay watch run' takes its files\n";

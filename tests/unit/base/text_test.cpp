@@ -44,5 +44,14 @@ TEST(Text, IsANumberOnlyWithADigit) {
   EXPECT_FALSE(is_digits("-1"));
 }
 
+TEST(GroupedNumber, HasACommaBeforeEveryThirdDigit) {
+  EXPECT_EQ(grouped_number(0), "0");
+  EXPECT_EQ(grouped_number(999), "999");
+  EXPECT_EQ(grouped_number(1000), "1,000");
+  EXPECT_EQ(grouped_number(-123456), "-123,456");
+  EXPECT_EQ(grouped_number(17429280), "17,429,280");
+  EXPECT_EQ(counted(3000, "rank"), "3,000 ranks");
+}
+
 }  // namespace
 }  // namespace base

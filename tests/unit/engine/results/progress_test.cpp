@@ -5,8 +5,6 @@
 #include <limits>
 
 #include "base/json.h"
-#include "base/text.h"
-#include "engine/io/format.h"
 #include "engine/pictures/scales.h"
 #include "tests/unit/engine/scratch.h"
 
@@ -20,14 +18,6 @@ using ::testing::Not;
 Progress half_done() {
   return {
       .done = 8'714'640, .total = 17'429'280, .rate = 2345.6, .eta_seconds = 3725, .best_z = 9.25};
-}
-
-TEST(GroupedNumber, HasACommaBeforeEveryThirdDigit) {
-  EXPECT_EQ(base::grouped_number(0), "0");
-  EXPECT_EQ(base::grouped_number(999), "999");
-  EXPECT_EQ(base::grouped_number(1000), "1,000");
-  EXPECT_EQ(base::grouped_number(-123456), "-123,456");
-  EXPECT_EQ(base::grouped_number(17429280), "17,429,280");
 }
 
 TEST(ProgressBar, FillsTheColumnsExactly) {

@@ -318,6 +318,10 @@ TEST_F(CliTest, LogsOfSeveralItemsAreTitled) {
   ASSERT_EQ(logs.size(), 2U);
   EXPECT_EQ(logs[1].at("item"), 3);
   EXPECT_EQ(logs[1].at("text"), "log 3\n");
+  const Outcome without = margay({"logs", "2,7", "--json"});
+  EXPECT_EQ(without.exit, 4);
+  EXPECT_TRUE(without.document().at("logs").empty());
+  EXPECT_EQ(margay({"logs", "--label", "nothing", "--follow"}).out, "no items selected\n");
   const Outcome followed = margay({"logs", "1-3", "--follow"});
   EXPECT_EQ(followed.exit, 2);
   EXPECT_THAT(followed.error, HasSubstr("3 items are selected"));

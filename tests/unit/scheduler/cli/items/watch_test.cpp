@@ -113,6 +113,28 @@ TEST_F(CliWatchTest, AMicrographWaitsForItsCtfFile) {
   EXPECT_EQ(items().at(0).at("ctf").at("defocus_u"), 10000);
 }
 
+TEST_F(CliWatchTest, ACorrectedCtfFileIsTakenUpAgain) {
+  watch({"add", file("grid1"), "--template", "ribosome", "--ctf", "{dir}/{stem}_ctf.txt"});
+  write("grid1/one.mrc");
+  const std::string values = "1 10200 9800 30 0 0.1 4\n";
+  write("grid1/one_ctf.txt", "# acceleration voltage: 200.0 keV\n" + values);
+  write("grid1/slow.mrc", "");
+  // The run does not end while a file is being written.
+  std::thread microscope([&] {
+    for (int i = 0; i < 100; ++i) {
+      if (i == 50) write("grid1/one_ctf.txt", "# acceleration voltage: 300.0 keV\n" + values);
+      std::ofstream(file("grid1/slow.mrc"), std::ios::app) << "more";
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    fs::remove(file("grid1/slow.mrc"));
+  });
+  const Outcome outcome = watch({"run", "--once", "--settle", "500ms"});
+  microscope.join();
+  EXPECT_THAT(outcome.error, HasSubstr("has voltage 200 kV"));
+  EXPECT_THAT(outcome.out, HasSubstr("item 1"));
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+}
+
 TEST_F(CliWatchTest, ADoubtfulCtfIsAWarning) {
   watch({"add", file("grid1"), "--template", "ribosome", "--ctf", "{dir}/{stem}_ctf.txt"});
   write("grid1/one.mrc");

@@ -101,7 +101,7 @@ TEST(ProgressLines, TellWhereASearchIs) {
     EXPECT_THAT(line, HasSubstr(part));
   }
   EXPECT_THAT(progress_lines(rows, 0).at(0), Not(HasSubstr("█")));
-  EXPECT_EQ(progress_lines(rows, 24).at(0), "12   25.0 %  1 min 35 s…");
+  EXPECT_EQ(progress_lines(rows, 24).at(0), "12   25.0 %  1 min 35 s");
 }
 
 TEST(ProgressLines, BarsStandUnderEachOther) {
