@@ -20,6 +20,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/size_text.h"
 #include "base/spawn.h"
 
 namespace base {
@@ -165,7 +166,7 @@ class Running {
   bool may_go_on() {
     const uint64_t most = command_.most_memory;
     if (most > 0 && resident_bytes(child_) > most) {
-      beyond_ = "took more than " + std::to_string(most >> 20U) + " MiB of memory";
+      beyond_ = "took more than " + size_text(static_cast<int64_t>(most)) + " of memory";
     } else if (command_.look && !command_.look()) {
       beyond_ = "was stopped";
     }
@@ -199,7 +200,7 @@ class Running {
       result_.why = command_.program + " ended with " + std::to_string(result_.exit_code);
     } else if (result_.cut) {
       result_.why = command_.program + " wrote more than " +
-                    std::to_string(command_.most_output >> 20U) + " MiB";
+                    size_text(static_cast<int64_t>(command_.most_output));
     }
   }
 

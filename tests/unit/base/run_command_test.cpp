@@ -74,7 +74,7 @@ TEST(RunCommand, DropsWhatIsBeyondTheMostAndDoesNotCallItWell) {
   EXPECT_EQ(result.output.size(), 1U << 20U);
   EXPECT_TRUE(result.cut);
   EXPECT_FALSE(result.ok());
-  EXPECT_THAT(result.why, HasSubstr("more than 1 MiB"));
+  EXPECT_THAT(result.why, HasSubstr("more than 1.0 MB"));
 }
 
 TEST(RunCommand, TellsASignal) {
@@ -130,7 +130,7 @@ TEST(RunCommand, KillsAProgramThatTakesTooMuchMemory) {
   command.most_memory = 64U << 20U;
   const CommandResult result = run_command(command);
   EXPECT_EQ(result.ending, Ending::kTimedOut);
-  EXPECT_EQ(result.why, "/bin/sh took more than 64 MiB of memory");
+  EXPECT_EQ(result.why, "/bin/sh took more than 67.1 MB of memory");
 }
 
 TEST(RunCommand, StopsAProgramThatNobodyWaitsFor) {

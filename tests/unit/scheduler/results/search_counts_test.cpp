@@ -125,7 +125,7 @@ TEST_F(SearchCountsTest, AnEngineThatTakesTooMuchMemoryOrThatNobodyWaitsForIsEnd
   EXPECT_THAT(ask("sleep 600", [] { return false; }).unchecked, HasSubstr("was stopped"));
   command_.most_memory = 32U << 20U;
   EXPECT_THAT(ask("a=$(head -c 200000000 /dev/zero | tr '\\0' a); sleep 600").unchecked,
-              HasSubstr("took more than 32 MiB of memory"));
+              HasSubstr("took more than 33.6 MB of memory"));
 }
 
 TEST_F(SearchCountsTest, WhatAKilledDaemonLeftIsRemovedAtTheNextStart) {
