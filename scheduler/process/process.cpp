@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/group_lookup.h"
 #include "base/output.h"
 #include "base/text.h"
 #include "db/backup.h"
@@ -75,6 +76,15 @@ void make_private_folder(const fs::path& folder) {
                     "': " + error.message() + "; is XDG_RUNTIME_DIR yours?");
 }
 
+// A group that cannot be looked up now may be found at another start.
+void check_socket_group(const std::string& name) {
+  if (name.empty()) return;
+  const base::GroupLookup group = base::look_up_group(name);
+  if (group.number || group.error != 0) return;
+  throw ConfigError("socket_group: " + base::problem_of(group, name) +
+                    "; create it, or correct the configuration");
+}
+
 Config load(const Options& options) {
   Config config = read(options);
   if (access(config.engine.c_str(), X_OK) != 0) {
@@ -82,6 +92,7 @@ Config load(const Options& options) {
                       "; set 'engine' in the configuration");
   }
   check_job_program(config);
+  check_socket_group(config.socket_group);
   find_local_gpus(config);
   if (!config.local.found_note.empty()) spdlog::warn("GPUs: {}", config.local.found_note);
   check_script_templates(config);

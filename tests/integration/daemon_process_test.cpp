@@ -294,6 +294,18 @@ TEST(Backup, OfARunningDaemonHoldsItsQueue) {
   EXPECT_THAT(shown.output, HasSubstr("one.mrc"));
 }
 
+TEST(Start, WithAGroupThatDoesNotExistIsABadConfiguration) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "site.yaml") << "state: " << scratch / "state"
+                                       << "\nengine: /bin/true\njob: " << MARGAY_BIN_DIR
+                                       << "/margay-job\nsocket_group: no-such-group\n";
+  const Finished refused =
+      run_program({MARGAY_BIN_DIR "/margayd", "--config", scratch / "site.yaml"}, scratch.path());
+  EXPECT_EQ(refused.exit_code, 78);
+  EXPECT_THAT(refused.error, HasSubstr("there is no group 'no-such-group' on this machine; "));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "state"));
+}
+
 TEST(Backup, WithoutADatabaseSaysSo) {
   const ScratchFolder scratch;
   const Finished refused = run_program(
