@@ -30,7 +30,7 @@ struct PeaksCommand {
 SearchedMaps find_search(const SearchConfig& config, const Maps& maps, int template_size) {
   const std::string manifest = output_paths(config, "").manifest;
   if (auto found = read_searched_maps(manifest, config.results.scaled_mip)) return *found;
-  print_message("no manifest '" + manifest +
+  print_message("note: no manifest '" + manifest +
                 "' of these maps; counting the correlations from the configuration");
   return {.correlations = count_orientations(config.orientations) *
                           static_cast<int64_t>(defocus_planes(config.defocus).size()),
