@@ -1,25 +1,20 @@
 #include "scheduler/cli/items/watch.h"
 
 #include <fnmatch.h>
-#include <poll.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <ostream>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "scheduler/cli/items/folder_events.h"
 #include "scheduler/cli/items/templates.h"
 #include "scheduler/http/json_text.h"
 #include "scheduler/ingest/ctffind.h"
@@ -47,34 +42,6 @@ std::optional<ingest::FileLook> look_at(const std::string& path) {
       .mtime_ns = facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec,
       .inode = static_cast<int64_t>(facts.st_ino)};
 }
-
-// Wakes its owner when something is written in one of the folders. Where the kernel does not say
-// so, as on network file systems, the periodic look finds it.
-class FolderEvents {
- public:
-  FolderEvents() : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {}
-
-  void add(const std::string& directory) {
-    if (!events_ || !watched_.insert(directory).second) return;
-    const auto mask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR;
-    // A folder that is missing may come: then it is tried again.
-    if (::inotify_add_watch(events_.get(), directory.c_str(), mask) < 0) watched_.erase(directory);
-  }
-
-  // Returns after `longest`, or when something was written, but not before `shortest`.
-  void wait(std::chrono::milliseconds shortest, std::chrono::milliseconds longest) const {
-    std::this_thread::sleep_for(shortest);
-    const auto rest = std::max(longest - shortest, std::chrono::milliseconds(0));
-    pollfd wanted{.fd = events_.get(), .events = POLLIN, .revents = 0};
-    ::poll(&wanted, events_ ? 1 : 0, static_cast<int>(rest.count()));
-    std::array<char, 8192> drained{};
-    while (events_ && ::read(events_.get(), drained.data(), drained.size()) > 0) continue;
-  }
-
- private:
-  base::Descriptor events_;
-  std::set<std::string> watched_;
-};
 
 // One watched folder: what has settled, and what was said of its files.
 class Folder {
