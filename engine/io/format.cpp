@@ -1,6 +1,9 @@
 #include "engine/io/format.h"
 
+#include <cmath>
 #include <ctime>
+
+#include "base/text.h"
 
 namespace engine {
 
@@ -14,7 +17,8 @@ std::string utc_time_text(std::chrono::system_clock::time_point time) {
 }
 
 std::string rate_text(double per_second) {
-  return format(per_second < 100 ? "%.1f" : "%.0f", per_second);
+  if (per_second < 100) return format("%.1f", per_second);
+  return base::grouped_number(std::llround(per_second));
 }
 
 }  // namespace engine

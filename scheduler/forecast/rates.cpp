@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/nominal_rate.h"
+#include "base/text.h"
 
 namespace scheduler {
 namespace {
@@ -159,7 +160,13 @@ std::string number(const char* format, double value) {
 std::string count_text(double count) {
   if (count >= 1e9) return number("%.3g G", count / 1e9);
   if (count >= 1e6) return number("%.3g M", count / 1e6);
-  return number("%.0f", count);
+  return base::grouped_number(std::llround(count));
+}
+
+std::string rate_text(double rate) {
+  constexpr double kMost = 1e15;
+  if (rate < 10) return number("%.2g", rate);
+  return base::grouped_number(std::llround(std::min(rate, kMost)));
 }
 
 std::string runs_text(int64_t runs) {
@@ -230,8 +237,8 @@ std::optional<WorkEstimate> estimate_work(const Measures& known,
 std::string describe(const WorkEstimate& estimate) {
   const std::string images =
       std::to_string(estimate.width) + " x " + std::to_string(estimate.height) + " pixels";
-  std::string text = count_text(estimate.correlations) + " correlations at " +
-                     number(estimate.rate < 10 ? "%.2g" : "%.0f", estimate.rate) + "/s, ";
+  std::string text =
+      count_text(estimate.correlations) + " correlations at " + rate_text(estimate.rate) + "/s, ";
   switch (estimate.source) {
     case RateSource::kMeasured:
       text += runs_text(estimate.runs);

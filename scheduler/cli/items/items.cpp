@@ -241,7 +241,7 @@ std::string note_of(const json& item) {
   const auto progress = progress_of(item);
   if (progress && !item.value("cancel_requested", false)) {
     if (progress->state != "running") return progress->state;
-    return fixed(progress->rate, 0) + "/s, " + duration_text(progress->eta_seconds) + " left";
+    return per_second_text(progress->rate) + ", " + duration_text(progress->eta_seconds) + " left";
   }
   const bool explained = item.contains("explanation");
   return text_of(item, explained ? "explanation" : "reason");

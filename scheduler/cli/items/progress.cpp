@@ -1,7 +1,9 @@
 #include "scheduler/cli/items/progress.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/text.h"
 #include "scheduler/cli/terminal/text_format.h"
 #include "scheduler/http/json_text.h"
 
@@ -10,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-// Cells of the longest usual tail, `100.0 %  1234/s  59 min 59 s left`, and of `  best z 12.34`,
+// Cells of the longest usual tail, `100.0 %  1,234/s  59 min 59 s left`, and of `  best z 12.34`,
 // which narrow terminals leave out.
-constexpr int kTailCells = 33;
+constexpr int kTailCells = 34;
 constexpr int kBestCells = 14;
 constexpr int kRoomForBest = 100;
 // Narrower terminals show neither names nor rates: how much is done and the time left come first.
@@ -31,7 +33,7 @@ std::string progress_tail(const std::optional<Progress>& progress, bool with_rat
   if (!progress) return "starting";
   std::string tail = pad(fixed(100 * fraction_of(*progress), 1), 5, Align::kRight) + " %";
   if (progress->state == "running") {
-    if (with_rate) tail += "  " + fixed(progress->rate, 0) + "/s";
+    if (with_rate) tail += "  " + per_second_text(progress->rate);
     tail += "  " + duration_text(progress->eta_seconds) + (with_rate ? " left" : "");
   } else {
     tail += "  " + progress->state;
@@ -64,6 +66,11 @@ std::optional<Progress> progress_of(const json& item) {
   progress.best_z = number_in(*found, "best_z");
   progress.state = api::get_text(*found, "state").value_or("");
   return progress;
+}
+
+std::string per_second_text(double rate) {
+  constexpr double kMost = 1e15;
+  return base::grouped_number(std::llround(std::clamp(rate, 0.0, kMost))) + "/s";
 }
 
 std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, int columns) {

@@ -34,7 +34,7 @@ TEST_F(DaemonWidthsTest, AShortQueueIsWideAndABacklogIsNot) {
   EXPECT_EQ(attempt(first).shape, "1 node (4 GPUs)");
   EXPECT_EQ(attempt(first).gpus, 4);
   EXPECT_THAT(attempt(first).explanation,
-              AllOf(HasSubstr("16.0 GPU hours (576000 correlations at 10/s, 3 past runs"),
+              AllOf(HasSubstr("16.0 GPU hours (576,000 correlations at 10/s, 3 past runs"),
                     HasSubstr("time until done: 1 GPU")));
   std::vector<int64_t> more;
   for (int i = 0; i < 40; ++i) {

@@ -141,7 +141,7 @@ TEST_F(ItemWidthsTest, JobsThatTheForecastLeavesOutAreNamed) {
   EXPECT_THAT(explanation(), Not(HasSubstr("may wait longer")));
   snapshot_.gpus->not_placed = 1200;
   EXPECT_THAT(explanation(),
-              HasSubstr("it may wait longer, since 1200 jobs that go first are not counted"));
+              HasSubstr("it may wait longer, since 1,200 jobs that go first are not counted"));
 }
 
 TEST_F(ItemWidthsTest, WhatHigherClassesHoldIsNotShared) {
