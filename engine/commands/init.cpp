@@ -148,7 +148,7 @@ constexpr const char* kSearchText =
     "  whitening_filter: {enabled: true}\n"
     "  bandpass_filter: {enabled: false}\n"
     "\n"
-    "# cpu, or CUDA devices: 0, [0, 1], all; --backend decides over it.\n"
+    "# CUDA devices: 0, [0, 1], all; or cpu. --backend chooses between processor and GPU.\n"
     "computational_config:\n"
     "  gpu_ids: all\n"
     "\n"
