@@ -1,5 +1,9 @@
 #include "base/text.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 namespace base {
 
 std::string lower(std::string text) {
@@ -44,6 +48,14 @@ std::string grouped_number(int64_t value) {
     digits.insert(at, 1, ',');
   }
   return digits;
+}
+
+std::string rate_text(double per_second) {
+  constexpr double kMost = 1e15;
+  if (per_second >= 100) return grouped_number(std::llround(std::min(per_second, kMost)));
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g", per_second);
+  return text.data();
 }
 
 std::string counted(int64_t count, const std::string& noun) {

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/size_text.h"
+#include "base/text.h"
 #include "engine/backend/available_memory.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
@@ -178,7 +179,7 @@ void print_machine(bool as_json) {
             << "  NVIDIA device    " << (cuda::nvidia_device_present() ? "present" : "none") << '\n'
             << "  CUDA             " << cuda_device << '\n';
   std::cout << "  search           " << describe_workers(plan) << ": about "
-            << rate_text(rate.correlations_per_second) << " correlations/s of "
+            << base::rate_text(rate.correlations_per_second) << " correlations/s of "
             << kUsualSearch.width << " x " << kUsualSearch.height << " pixels with a template of "
             << kUsualSearch.template_size << "^3 (measured, as busy as this machine is now)\n";
   print_transforms();

@@ -47,7 +47,7 @@ Rate of_all_ranks(const PredictedRate& one, int ranks) {
   if (!one.measured) return {all, false, "guessed", "a rough guess: within a factor of three"};
   if (ranks == 1) return {all, true, "measured", "measured on this machine, as busy as it is now"};
   return {all, false, "extrapolated",
-          "extrapolated: " + rate_text(one.correlations_per_second) +
+          "extrapolated: " + base::rate_text(one.correlations_per_second) +
               " measured on this machine for one rank alone, times " + std::to_string(ranks) +
               "; ranks on one machine slow each other"};
 }
@@ -157,7 +157,7 @@ ExitCode run(const PlanCommand& command) {
             << " units of work, " << plan.device.batch << " in flight; planes from "
             << plan.space.planes.front() << " to " << plan.space.planes.back() << " A\n"
             << "time: about " << base::duration_text(plan.seconds) << ", at "
-            << rate_text(plan.rate.correlations_per_second) << " correlations/s ("
+            << base::rate_text(plan.rate.correlations_per_second) << " correlations/s ("
             << plan.rate.words << ")\n";
   return ExitCode::kDone;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/selftest_text.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 
@@ -32,7 +33,7 @@ std::string find_data() {
   for (const fs::path& folder : {installed, fs::path(MARGAY_SELFTEST_DATA)}) {
     if (holds_answers(folder)) return folder.string();
   }
-  throw InputError("the known answers are not on this machine: '" + installed.string() +
+  throw InputError(std::string(base::kNoKnownAnswers) + ": '" + installed.string() +
                    "' does not hold lsu_crop.yaml and its files; install margay-engine with its "
                    "folder share/margay/selftest, or name a folder that holds them with --data");
 }

@@ -83,13 +83,9 @@ void check_room(const Target& target, const fs::path& folder, uint64_t bytes_nee
   }
   const uint64_t free_bytes = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
   if (free_bytes >= bytes_needed) return;
-  constexpr uint64_t kMegabyte = 1'000'000;
-  const auto megabytes = [](uint64_t count) {
-    return base::grouped_number(static_cast<int64_t>(count)) + " MB";
-  };
-  refuse(target, "has too little disk space: " + megabytes(bytes_needed / kMegabyte + 1) +
+  refuse(target, "has too little disk space: " + base::megabytes_needed(bytes_needed) +
                      " are needed, '" + folder.string() + "' has " +
-                     megabytes(free_bytes / kMegabyte) +
+                     base::megabytes_free(free_bytes) +
                      " free; make room or choose another folder");
 }
 

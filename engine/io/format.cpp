@@ -1,9 +1,6 @@
 #include "engine/io/format.h"
 
-#include <cmath>
 #include <ctime>
-
-#include "base/text.h"
 
 namespace engine {
 
@@ -14,11 +11,6 @@ std::string utc_time_text(std::chrono::system_clock::time_point time) {
   char text[32];
   const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return std::string(text, size);
-}
-
-std::string rate_text(double per_second) {
-  if (per_second < 100) return format("%.1f", per_second);
-  return base::grouped_number(std::llround(per_second));
 }
 
 }  // namespace engine

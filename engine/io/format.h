@@ -21,7 +21,4 @@ std::string format(const char* pattern, Values... values) {
 // Returns ISO 8601 in UTC and whole seconds: 2026-01-31T23:59:59Z.
 std::string utc_time_text(std::chrono::system_clock::time_point time);
 
-// Returns a number per second without its unit: "6.3", "630", "1,690".
-std::string rate_text(double per_second);
-
 }  // namespace engine

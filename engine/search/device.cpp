@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/nominal_rate.h"
+#include "base/size_text.h"
 #include "base/text.h"
 #include "engine/backend/available_memory.h"
 #include "engine/backend/transform_path.h"
@@ -22,15 +23,11 @@
 namespace engine {
 namespace {
 
-std::string megabytes(uint64_t bytes) {
-  return base::grouped_number(static_cast<int64_t>((bytes + 999999) / 1000000)) + " MB";
-}
-
 [[noreturn]] void refuse_for_memory(uint64_t needed, uint64_t free, const std::string& of,
                                     const std::string& remedy) {
-  throw Error(ExitCode::kDeviceMemory, "the search needs " + megabytes(needed) + of +
-                                           " with the smallest batch; " + megabytes(free) +
-                                           " are free. Use " + remedy);
+  throw Error(ExitCode::kDeviceMemory, "the search needs " + base::megabytes_needed(needed) + of +
+                                           " with the smallest batch; " +
+                                           base::megabytes_free(free) + " are free. Use " + remedy);
 }
 
 DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& options) {
@@ -56,7 +53,7 @@ DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& option
   if (memory.total() < unlimited.total()) {
     plan.notes.push_back("batch shrunk to " + std::to_string(plan.batch) + " units and " +
                          std::to_string(memory.transforms) + " transforms to fit " +
-                         megabytes(limit) + " of free memory");
+                         base::megabytes_free(limit) + " of free memory");
   }
   return plan;
 }
@@ -145,9 +142,9 @@ std::string shrinking_note(const cuda::MemoryPlan& wanted, const cuda::MemoryPla
   };
   note(wanted.batch, found.batch, " units");
   if (found.fused) note(wanted.fused->transforms, found.fused->transforms, " transforms at once");
-  return what.empty()
-             ? ""
-             : "batch shrunk" + what + " to fit " + megabytes(free) + " of free device memory";
+  return what.empty() ? ""
+                      : "batch shrunk" + what + " to fit " + base::megabytes_free(free) +
+                            " of free device memory";
 }
 
 void require_memory_beside_device(const ProblemShape& shape, const cuda::MemoryPlan& plan) {
@@ -284,9 +281,9 @@ void add_crop_memory(DevicePlan& plan, const ProblemShape& whole, const SearchGr
   if (free_here > 0 && most_here > free_here) {
     throw Error(
         ExitCode::kDeviceMemory,
-        "fourier_crop needs " + megabytes(most_here) +
+        "fourier_crop needs " + base::megabytes_needed(most_here) +
             " to measure its error and to write maps of the micrograph's pixels; " +
-            megabytes(free_here) +
+            base::megabytes_free(free_here) +
             " are free. Use a machine or a job with more memory, or leave fourier_crop out");
   }
   if (most <= plan.bytes) return;
@@ -382,10 +379,11 @@ PredictedRate predict_rate(const ProblemShape& shape, const DevicePlan& plan, bo
 }
 
 std::string describe_memory(const DevicePlan& plan) {
-  std::string text =
-      (plan.backend == "cuda" ? "device memory: " : "memory: ") + megabytes(plan.bytes) + " (";
+  std::string text = (plan.backend == "cuda" ? "device memory: " : "memory: ") +
+                     base::megabytes_needed(plan.bytes) + " (";
   for (const MemoryItem& item : plan.memory) {
-    text += (&item == plan.memory.data() ? "" : ", ") + item.name + " " + megabytes(item.bytes);
+    text += (&item == plan.memory.data() ? "" : ", ") + item.name + " " +
+            base::megabytes_needed(item.bytes);
   }
   return text + ")";
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/selftest_text.h"
 #include "base/untrusted_file.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
@@ -25,8 +26,6 @@ constexpr size_t kLogEnd = 300;         // bytes of a failed job's output that a
 constexpr size_t kLongestReport = 64 << 10;
 constexpr int kLooksAtItsEnd = 10;
 constexpr int64_t kTimedOut = 124;  // exit code of timeout
-// The engine's words where its self-test has no data.
-constexpr const char* kWithoutAnswers = "known answers are not on this machine";
 
 constexpr const char* kScript = R"sh(#!/bin/bash
 folder={{folder}}
@@ -272,10 +271,9 @@ class Probe {
           "self-test in a job",
           (code == kTimedOut ? "did not end within 40 s" : "ended with " + std::to_string(code)) +
               end,
-          last.find(kWithoutAnswers) != std::string::npos
+          last.find(base::kNoKnownAnswers) != std::string::npos
               ? "install the engine there with its share/margay/selftest: a job on a GPU begins "
-                "with "
-                "the self-test"
+                "with the self-test"
               : "every search would fail there: run `" + command + "` on " +
                     text(*report_, "host") + ", and check the device and its driver");
     }

@@ -163,12 +163,6 @@ std::string count_text(double count) {
   return base::grouped_number(std::llround(count));
 }
 
-std::string rate_text(double rate) {
-  constexpr double kMost = 1e15;
-  if (rate < 10) return number("%.2g", rate);
-  return base::grouped_number(std::llround(std::min(rate, kMost)));
-}
-
 std::string runs_text(int64_t runs) {
   return std::to_string(runs) + (runs == 1 ? " past run" : " past runs");
 }
@@ -237,8 +231,8 @@ std::optional<WorkEstimate> estimate_work(const Measures& known,
 std::string describe(const WorkEstimate& estimate) {
   const std::string images =
       std::to_string(estimate.width) + " x " + std::to_string(estimate.height) + " pixels";
-  std::string text =
-      count_text(estimate.correlations) + " correlations at " + rate_text(estimate.rate) + "/s, ";
+  std::string text = count_text(estimate.correlations) + " correlations at " +
+                     base::rate_text(estimate.rate) + "/s, ";
   switch (estimate.source) {
     case RateSource::kMeasured:
       text += runs_text(estimate.runs);

@@ -10,6 +10,8 @@
 #include <set>
 #include <sstream>
 
+#include "base/text.h"
+#include "tests/integration/doc_page.h"
 #include "tests/program.h"
 #include "tests/scratch_folder.h"
 
@@ -29,23 +31,21 @@ CommandWords shown_words(std::string text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-std::vector<CommandWords> commands_shown(const std::string& page) {
-  static const std::regex in_text("`((?:margay|margayd|margay-engine|margay-job) [^`]+)`");
-  static const std::regex in_block("(?:^|[ \"])((?:margay|margayd|margay-engine|margay-job) .*)");
+std::vector<CommandWords> commands_shown(const DocPage& page) {
+  static const std::regex named("(?:^|[ \"])((?:margay|margayd|margay-engine|margay-job) .*)");
+  std::vector<std::string> code = page.indented;
+  for (const CodeBlock& block : page.blocks) {
+    if (block.language != "sh") continue;
+    for (const Command& command : commands_of(block)) code.push_back(command.text);
+  }
+  for (const std::string& text : page.inline_code) {
+    if (text.starts_with("margay")) code.push_back(text);
+  }
   std::vector<CommandWords> commands;
-  std::istringstream lines(page);
-  bool fenced = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("```")) fenced = line.starts_with("```sh");
-    std::smatch found;
-    if (fenced || line.starts_with("    ")) {
-      const std::string code = line.substr(0, line.find('#'));
-      if (std::regex_search(code, found, in_block)) commands.push_back(shown_words(found[1]));
-      continue;
-    }
-    for (std::sregex_iterator at(line.begin(), line.end(), in_text), end; at != end; ++at) {
-      commands.push_back(shown_words((*at)[1]));
-    }
+  std::smatch found;
+  for (const std::string& text : code) {
+    const std::string command = text.substr(0, text.find('#'));
+    if (std::regex_search(command, found, named)) commands.push_back(shown_words(found[1]));
   }
   return commands;
 }
@@ -61,24 +61,18 @@ class Helps {
       program.push_back(command[i]);
     }
     const std::string& help = help_of(program);
-    if (help.empty()) return joined(program) + " is no command";
+    if (help.empty()) return base::joined(program, " ") + " is no command";
     for (const std::string& word : command) {
       if (!word.starts_with("--")) continue;
       const std::string option = word.substr(0, word.find_first_of("=,.)"));
       if (!std::regex_search(help, std::regex("(^|[ ,\\[\\n])" + option + "([ ,=\\n]|$)"))) {
-        return joined(program) + " has no " + option;
+        return base::joined(program, " ") + " has no " + option;
       }
     }
     return "";
   }
 
  private:
-  static std::string joined(const CommandWords& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-    return text;
-  }
-
   // Empty where the program refuses it.
   const std::string& help_of(const CommandWords& program) {
     const auto [known, fresh] = helps_.try_emplace(program);
@@ -104,7 +98,7 @@ TEST(DocCommands, AreThoseThatTheProgramsHave) {
   }
   size_t shown = 0;
   for (const std::string& name : names) {
-    for (const CommandWords& command : commands_shown(text_of(name))) {
+    for (const CommandWords& command : commands_shown(parse_page(name, text_of(name)))) {
       ++shown;
       EXPECT_EQ(helps.fault_of(command), "") << name;
     }
@@ -114,9 +108,10 @@ TEST(DocCommands, AreThoseThatTheProgramsHave) {
 
 TEST(DocCommands, WhatAProgramDoesNotHaveIsNoticed) {
   const auto commands = commands_shown(
-      "Say `margay lst`, or `margay template frobnicate x`.\n"
-      "    srun -n 2 margay-engine match s.yaml --nprocs 4   # margay-engine nothing\n"
-      "```sh\nmargay list --sort [-age] | sort\n```\nmargay nothing\n");
+      parse_page("planted.md",
+                 "Say `margay lst`, or `margay template frobnicate x`.\n\n"
+                 "    srun -n 2 margay-engine match s.yaml --nprocs 4   # margay-engine nothing\n"
+                 "```sh\nmargay list --sort [-age] | sort\n```\nmargay nothing\n"));
   std::vector<std::string> faults;
   Helps helps;
   for (const CommandWords& command : commands) faults.push_back(helps.fault_of(command));

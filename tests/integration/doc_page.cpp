@@ -67,7 +67,7 @@ bool starts_with(const std::string& text, const std::string& beginning) {
 
 void add_prose(DocPage& page, const std::string& text) {
   static const std::regex link(R"(\]\(([^)\s]+)\))");
-  static const std::regex code(R"(`([^`\s]+)[^`]*`)");
+  static const std::regex code("`([^`\n]+)`");
   for (std::sregex_iterator i(text.begin(), text.end(), link), end; i != end; ++i) {
     const std::string target = (*i)[1].str();
     if (target.find("://") != std::string::npos || starts_with(target, "mailto:")) continue;
@@ -191,7 +191,8 @@ DocPage parse_page(const std::string& name, const std::string& text) {
     } else if (in_block) {
       page.blocks.back().lines.push_back(line);
     } else {
-      if (before.empty() && starts_with(line, "    ")) page.indented_blocks.push_back(number);
+      const bool goes_on = !page.indented.empty() && page.indented.back() == before;
+      if (starts_with(line, "    ") && (before.empty() || goes_on)) page.indented.push_back(line);
       prose += line + "\n";
     }
     before = line;

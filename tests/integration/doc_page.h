@@ -20,9 +20,9 @@ struct CodeBlock {
 struct DocPage {
   std::string name;
   std::vector<CodeBlock> blocks;
-  std::vector<int> indented_blocks;      // first lines of code blocks without a fence
+  std::vector<std::string> indented;     // lines of code blocks without a fence
   std::vector<std::string> links;        // targets on this site, without the part after #
-  std::vector<std::string> inline_code;  // first word of each
+  std::vector<std::string> inline_code;  // in one line each
 };
 
 DocPage parse_page(const std::string& name, const std::string& text);

@@ -7,12 +7,13 @@
 #include <cctype>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/text.h"
+#include "tests/scratch_folder.h"
 
 namespace tests {
 namespace {
@@ -24,11 +25,6 @@ using testing::IsEmpty;
 
 const fs::path kRoot = MARGAY_SOURCE_DIR;
 constexpr size_t kLeastFragment = 8;  // bytes; shorter ones are found by chance
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 char unescaped(char letter) {
   if (letter == 'n') return '\n';
@@ -105,7 +101,7 @@ std::string all_literals() {
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       const std::string extension = entry.path().extension().string();
       if (extension == ".h" || extension == ".cpp" || extension == ".cu" || extension == ".cuh") {
-        text += Literals(text_of(entry.path())).read();
+        text += Literals(text_of(entry.path().string())).read();
       }
     }
   }
@@ -122,18 +118,12 @@ std::vector<std::string> quoted_messages(const std::string& page) {
   return messages;
 }
 
-std::string trimmed(const std::string& text) {
-  const size_t first = text.find_first_not_of(' ');
-  return first == std::string::npos ? ""
-                                    : text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
 // Without those that are too short.
 std::vector<std::string> fragments_of(const std::string& message) {
   std::vector<std::string> fragments;
   for (size_t at = 0; at <= message.size();) {
     const size_t end = std::min(message.find("...", at), message.size());
-    std::string fragment = trimmed(message.substr(at, end - at));
+    std::string fragment = base::trimmed(message.substr(at, end - at));
     if (fragment.size() >= kLeastFragment) fragments.push_back(std::move(fragment));
     at = end + 3;
   }
@@ -156,7 +146,7 @@ std::vector<std::string> faults_of(const std::string& page, const std::string& l
 }
 
 TEST(Troubleshooting, EveryMessageThatThePageQuotesIsPrintedByAProgram) {
-  const std::string page = text_of(kRoot / "docs/troubleshooting.md");
+  const std::string page = text_of((kRoot / "docs/troubleshooting.md").string());
   EXPECT_GE(quoted_messages(page).size(), 50U);
   EXPECT_THAT(faults_of(page, all_literals()), IsEmpty());
 }

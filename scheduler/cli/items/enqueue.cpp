@@ -145,8 +145,9 @@ class Enqueuer {
     for (const json& entry : batch.refused) refused(entry);
     try {
       const json answers = answer.get();
-      for (size_t i = 0; i < answers.size(); ++i)
+      for (size_t i = 0; i < answers.size(); ++i) {
         take(answers[i], batch.wanted[i], batch.doubts[i]);
+      }
     } catch (const Failure& failure) {
       // A usage error concerns every file: it is reported once.
       if (failure.exit() == Exit::kUsage) throw;

@@ -235,13 +235,14 @@ Exit print_documents(const Context& context, const std::string& name, json docum
 std::string note_of(const json& item) {
   if (const auto result = item.find("result"); result != item.end() && result->is_object()) {
     const auto peaks = result->at("peaks").get<int64_t>();
-    return std::to_string(peaks) + (peaks == 1 ? " peak" : " peaks") + ", best z " +
-           fixed(result->at("best_z"), 2) + ", " + duration_text(result->at("seconds"));
+    return base::counted(peaks, "peak") + ", best z " + fixed(result->at("best_z"), 2) + ", " +
+           duration_text(result->at("seconds"));
   }
   const auto progress = progress_of(item);
   if (progress && !item.value("cancel_requested", false)) {
     if (progress->state != "running") return progress->state;
-    return per_second_text(progress->rate) + ", " + duration_text(progress->eta_seconds) + " left";
+    return base::rate_text(progress->rate) + "/s, " + duration_text(progress->eta_seconds) +
+           " left";
   }
   const bool explained = item.contains("explanation");
   return text_of(item, explained ? "explanation" : "reason");

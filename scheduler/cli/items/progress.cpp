@@ -1,7 +1,6 @@
 #include "scheduler/cli/items/progress.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/text.h"
 #include "scheduler/cli/terminal/text_format.h"
@@ -33,7 +32,7 @@ std::string progress_tail(const std::optional<Progress>& progress, bool with_rat
   if (!progress) return "starting";
   std::string tail = pad(fixed(100 * fraction_of(*progress), 1), 5, Align::kRight) + " %";
   if (progress->state == "running") {
-    if (with_rate) tail += "  " + per_second_text(progress->rate);
+    if (with_rate) tail += "  " + base::rate_text(progress->rate) + "/s";
     tail += "  " + duration_text(progress->eta_seconds) + (with_rate ? " left" : "");
   } else {
     tail += "  " + progress->state;
@@ -68,11 +67,6 @@ std::optional<Progress> progress_of(const json& item) {
   return progress;
 }
 
-std::string per_second_text(double rate) {
-  constexpr double kMost = 1e15;
-  return base::grouped_number(std::llround(std::clamp(rate, 0.0, kMost))) + "/s";
-}
-
 std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, int columns) {
   int name_cells = 0;
   int number_cells = 0;
@@ -95,8 +89,9 @@ std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, in
     }
     const std::string tail = progress_tail(row.progress, with_names, with_best);
     const int bar_cells = std::min(30, columns - display_width(line) - tail_cells - 4);
-    if (row.progress && with_names && bar_cells >= 5)
+    if (row.progress && with_names && bar_cells >= 5) {
       line += "  " + bar(fraction_of(*row.progress), bar_cells);
+    }
     line += "  " + tail;
     lines.push_back(columns > 0 ? shorten(line, columns) : line);
   }

@@ -24,9 +24,6 @@ struct Progress {
 // `item` is the API's. nullopt while its engine has reported nothing.
 std::optional<Progress> progress_of(const nlohmann::json& item);
 
-// "1,234/s"
-std::string per_second_text(double rate);
-
 struct ProgressRow {
   int64_t item = 0;
   std::string name;  // safe to print

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/parse_size.h"
 
 namespace base {
@@ -14,6 +16,15 @@ TEST(Sizes, AreInUnitsThatPeopleRead) {
   EXPECT_EQ(size_text(16777216), "16.8 MB");
   EXPECT_EQ(size_text(1'600'000'000), "1.6 GB");
   EXPECT_EQ(size_text(1'234'567'000'000'000), "1234.6 TB");
+}
+
+TEST(Sizes, WhatIsNeededIsRoundedUpAndWhatIsFreeDown) {
+  EXPECT_EQ(megabytes_needed(0), "0 MB");
+  EXPECT_EQ(megabytes_needed(1), "1 MB");
+  EXPECT_EQ(megabytes_needed(1'234'000'000), "1,234 MB");
+  EXPECT_EQ(megabytes_needed(1'234'000'001), "1,235 MB");
+  EXPECT_EQ(megabytes_free(1'234'999'999), "1,234 MB");
+  EXPECT_EQ(megabytes_needed(std::numeric_limits<uint64_t>::max()), "18,446,744,073,710 MB");
 }
 
 TEST(Sizes, AreReadAsTheyAreWritten) {

@@ -53,5 +53,15 @@ TEST(GroupedNumber, HasACommaBeforeEveryThirdDigit) {
   EXPECT_EQ(counted(3000, "rank"), "3,000 ranks");
 }
 
+TEST(RateText, HasThreeDigitsAtLeast) {
+  EXPECT_EQ(rate_text(0), "0");
+  EXPECT_EQ(rate_text(0.01234), "0.0123");
+  EXPECT_EQ(rate_text(6.3), "6.3");
+  EXPECT_EQ(rate_text(99.4), "99.4");
+  EXPECT_EQ(rate_text(630.4), "630");
+  EXPECT_EQ(rate_text(1689.7), "1,690");
+  EXPECT_EQ(rate_text(1e300), "1,000,000,000,000,000");
+}
+
 }  // namespace
 }  // namespace base

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/selftest_text.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/unit/scheduler/doctor/doctor_fixture.h"
 
@@ -125,9 +126,10 @@ TEST_F(DoctorTest, TheSelfTestOfTheEngineRunsInTheJob) {
   EXPECT_THAT(failed.says, HasSubstr("ended with 70: no CUDA driver"));
   EXPECT_THAT(failed.advice, HasSubstr("margay-engine selftest --backend"));
   EXPECT_THAT(failed.advice, HasSubstr("its driver"));
-  folder_.write("margay-engine",
-                "#!/bin/sh\necho margay-engine 9.9\n[ \"$1\" != selftest ] || { echo the known "
-                "answers are not on this machine; exit 64; }\n");
+  folder_.write(
+      "margay-engine",
+      std::string("#!/bin/sh\necho margay-engine 9.9\n[ \"$1\" != selftest ] || { echo ") +
+          base::kNoKnownAnswers + "; exit 64; }\n");
   EXPECT_THAT(about(examine(SystemClock()), "self-test in a job").advice,
               HasSubstr("with its share/margay/selftest"));
 }
