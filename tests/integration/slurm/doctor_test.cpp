@@ -102,6 +102,21 @@ TEST_P(DoctorOnSlurm, APartitionThatDoesNotAllowTheAccountIsBad) {
                                 HasSubstr("its AllowAccounts (physics) lacks 'research'")));
 }
 
+// What `margayd --init` finds is what this Slurm has, and what the doctor accepts of it.
+TEST_P(DoctorOnSlurm, AConfigurationToBeginWithNamesWhatSlurmHas) {
+  if (!GetParam()) GTEST_SKIP() << "it is made of what Slurm's commands say";
+  const std::string file = bed_->files() + "/site.yaml";
+  const Finished made = bed_->run({MARGAY_BIN_DIR "/margayd", "--init", file});
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_THAT(made.output, ContainsRegex("found partition '[a-z]+': 2 nodes with 8 GPUs"));
+  const std::string site = text_of(file);
+  EXPECT_THAT(site, AllOf(HasSubstr("\ncluster: slurm\n"), HasSubstr("\n  transport: cli\n"),
+                          HasSubstr("\n  gpus_per_node: 4\n")));
+  const Finished doctor = bed_->run({MARGAY_BIN_DIR "/margayd", "--doctor", "--config", file});
+  EXPECT_THAT(doctor.output, AllOf(ContainsRegex("ok +partition 'main': exists"),
+                                   ContainsRegex("ok +shape nodes: partition 'main'")));
+}
+
 INSTANTIATE_TEST_SUITE_P(ByEachTransport, DoctorOnSlurm, ::testing::Bool(),
                          [](const auto& one) { return one.param ? "Commands" : "Slurmrestd"; });
 
