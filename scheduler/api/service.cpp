@@ -36,6 +36,13 @@ bool takes_long(const Head& head) {
 }
 
 Response Service::handle(Request& request) {
+  Response response = respond(request);
+  spdlog::debug("{} {} of user {}: {}", request.method, request.path, request.peer.uid,
+                response.status);
+  return response;
+}
+
+Response Service::respond(Request& request) {
   try {
     if (is_list(request)) return {.body = list(request)};
     return answer(route(request), 200);

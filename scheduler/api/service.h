@@ -65,6 +65,7 @@ class Service {
  private:
   static constexpr std::chrono::seconds kLongestLook{10};
 
+  Response respond(Request& request);
   nlohmann::json route(Request& request);
   nlohmann::json route_item(Request& request, const std::vector<std::string>& path);
   nlohmann::json change(const Request& request, int64_t item, const std::string& action);

@@ -176,6 +176,9 @@ struct Intervals {
   std::chrono::milliseconds host_failures{86'400'000};
 };
 
+// The least important lines that margayd's log has.
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+
 struct Config {
   std::string state;  // folder: margay.db, margay.sock, jobs/
   // The folder with one folder for each attempt; where jobs run on other machines, it must lie on a
@@ -190,6 +193,7 @@ struct Config {
   LocalOptions local;
   SlurmOptions slurm;
   PolicyOptions policy;
+  LogLevel log_level = LogLevel::kInfo;
   Intervals intervals;
   Limits limits;
   std::chrono::milliseconds checkpoint_every{600'000};

@@ -16,6 +16,10 @@ constexpr base::Words<ResultsKeep, 3> kKeeps = {
     {{ResultsKeep::kAll, "all"}, {ResultsKeep::kScores, "scores"}, {ResultsKeep::kPeaks, "peaks"}}};
 constexpr base::Words<ResultsReaders, 2> kResultsReaders = {
     {{ResultsReaders::kOwnerAndGroup, "group"}, {ResultsReaders::kOwner, "owner"}}};
+constexpr base::Words<LogLevel, 4> kLogLevels = {{{LogLevel::kDebug, "debug"},
+                                                  {LogLevel::kInfo, "info"},
+                                                  {LogLevel::kWarning, "warning"},
+                                                  {LogLevel::kError, "error"}}};
 constexpr base::Words<ClusterKind, 2> kClusters = {
     {{ClusterKind::kLocal, "local"}, {ClusterKind::kSlurm, "slurm"}}};
 
@@ -79,6 +83,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"engine", text_into(config.engine)},
                      {"job", text_into(config.job)},
                      {"templates", text_into(config.templates)},
+                     {"log_level", word_into(config.log_level, kLogLevels)},
                      {"cluster", word_into(config.cluster, kClusters)},
                      {"tick", positive_duration_into(config.intervals.tick)},
                      {"checkpoint_every", positive_duration_into(config.checkpoint_every)},

@@ -2,7 +2,6 @@
 
 #include <malloc.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +31,7 @@
 #include "scheduler/http/http_server.h"
 #include "scheduler/process/init.h"
 #include "scheduler/process/local_gpus.h"
+#include "scheduler/process/log.h"
 #include "scheduler/process/notify.h"
 #include "scheduler/process/reload.h"
 #include "scheduler/process/signal_thread.h"
@@ -194,6 +194,7 @@ class Server {
       running.retire();
       site->begin();
       current_.set(site);
+      set_log_level(site->config().log_level);
       tick_signal_.wake();  // it has no plan yet
       spdlog::info("configuration '{}' reloaded", options_.config);
       if (!wanted.need_restart.empty()) {
@@ -238,8 +239,9 @@ int run_daemon(const Options& options) {
   mallopt(M_ARENA_MAX, kMemoryPools);
   block_signals();
   signal(SIGPIPE, SIG_IGN);
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("margayd"));
+  open_log();
   Config config = load(options);
+  set_log_level(config.log_level);
   make_folders_of(config);
   if (is_given_nothing(options)) make_private_folder(fs::path(config.socket).parent_path());
   db::Database database(config.database());

@@ -63,6 +63,23 @@ TEST(Reload, TakesANewConfigurationWhileASearchRuns) {
   EXPECT_THAT(end.error, HasSubstr("site.yaml' reloaded"));
 }
 
+TEST(Log, HasTheLinesOfItsLevel) {
+  QueueAtWork queue(QueueOptions{.site = with_slots(1) + "log_level: warning\n"});
+  queue.start_daemon();
+  queue.add_template();
+  queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("one.mrc")));
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return queue.all_ended(); }));
+  EXPECT_THAT(queue.daemon_log(), AllOf(Not(HasSubstr("PENDING")), Not(HasSubstr("/v1/"))));
+  queue.configure(with_slots(1) + "log_level: debug\n");
+  queue.signal_daemon(SIGHUP);
+  EXPECT_TRUE(logs(queue, "reloaded"));
+  queue.margay({"list"});
+  EXPECT_TRUE(logs(queue, "GET /v1/items of user " + std::to_string(::geteuid()) + ": 200"));
+  queue.configure(with_slots(1) + "log_level: loud\n");
+  queue.signal_daemon(SIGHUP);
+  EXPECT_TRUE(logs(queue, "log_level must be debug, info, warning or error, not 'loud'"));
+}
+
 TEST(Reload, RefusesABadConfigurationAndKeepsTheOldOne) {
   QueueAtWork queue(QueueOptions{.site = with_slots(3)});
   queue.start_daemon();

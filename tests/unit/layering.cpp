@@ -162,7 +162,7 @@ const std::vector<ThirdParty>& third_parties() {
        {"base/yaml_load.", "base/yaml_section.", "engine/config/with_results_in.",
         "scheduler/script/engine_config.", "tests/"}},
       {"spdlog/", {"scheduler/process/", "scheduler/http/", "scheduler/api/"}},
-      {"systemd/", {"scheduler/process/notify_systemd."}},
+      {"systemd/", {"scheduler/process/notify_systemd.", "scheduler/process/journal_systemd."}},
       {"nlohmann/", {"base/json."}},
       {"base/json.h",
        {"base/json.", "engine/results/", "engine/commands/", "scheduler/script/job_comment.",

@@ -23,6 +23,7 @@ templates: /etc/margay/templates
 cluster: local
 local: {slots: 4, threads: 8, time: 1:00:00}
 tick: 250ms
+log_level: warning
 checkpoint_every: 5m
 results: {keep: scores, readers: owner}
 intervals: {resolve: 1s, vanish_pending: 2s, vanish_running: 3s, retry: 4s, retry_longest: 1h, stall: 7m}
@@ -34,6 +35,7 @@ intervals: {resolve: 1s, vanish_pending: 2s, vanish_running: 3s, retry: 4s, retr
   EXPECT_EQ(config.socket_group, "cryoem");
   EXPECT_EQ(config.local.time, 3600);
   EXPECT_EQ(config.intervals.stall, std::chrono::minutes(7));
+  EXPECT_EQ(config.log_level, LogLevel::kWarning);
   EXPECT_EQ(config.engine, "/opt/margay-engine");
   EXPECT_EQ(config.templates, "/etc/margay/templates");
   EXPECT_EQ(config.local.slots, 4);

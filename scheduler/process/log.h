@@ -1,0 +1,27 @@
+// margayd's log: lines on standard error or, where systemd has connected that to its journal,
+// entries of the journal with their priority and with fields to find them by.
+#pragma once
+
+#include <spdlog/common.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scheduler/config/config.h"
+
+namespace scheduler {
+
+// Opens the log of this process; its level is kInfo.
+void open_log();
+void set_log_level(LogLevel level);
+
+// Returns the fields that tell whose job a line names: MARGAY_JOB (make_token() in db/records.h),
+// MARGAY_ITEM and MARGAY_ATTEMPT; none where it names no job. Pure.
+std::vector<std::pair<std::string, std::string>> journal_fields(const std::string& line);
+
+// Returns a sink for the journal; null where standard error is not connected to it, or this build
+// has no libsystemd.
+spdlog::sink_ptr journal_sink();
+
+}  // namespace scheduler
