@@ -100,14 +100,18 @@ ExitCode run(const SimulateCommand& given) {
 void add_optics(CLI::App& command, OpticsGroup& optics) {
   add_number(command, "--pixel-size", optics.pixel_size, 0, 100,
              "Pixel size in A (0 = from the template's header)");
-  add_number(command, "--voltage", optics.voltage, 1, 10000, "Voltage in kV");
-  add_number(command, "--spherical-aberration", optics.spherical_aberration, 0, 100,
+  add_number(command, "--voltage", optics.voltage, base::kVoltage.least, base::kVoltage.most,
+             "Voltage in kV");
+  add_number(command, "--spherical-aberration", optics.spherical_aberration,
+             base::kSphericalAberration.least, base::kSphericalAberration.most,
              "Spherical aberration in mm");
-  add_number(command, "--amplitude-contrast", optics.amplitude_contrast_ratio, 0, 1,
+  add_number(command, "--amplitude-contrast", optics.amplitude_contrast_ratio,
+             base::kAmplitudeContrast.least, base::kAmplitudeContrast.most,
              "Amplitude contrast ratio");
-  add_number(command, "--defocus-u", optics.defocus_u, -1e6, 1e6,
+  add_number(command, "--defocus-u", optics.defocus_u, base::kDefocus.least, base::kDefocus.most,
              "Defocus u in A, underfocus positive");
-  add_number(command, "--defocus-v", optics.defocus_v, -1e6, 1e6, "Defocus v in A");
+  add_number(command, "--defocus-v", optics.defocus_v, base::kDefocus.least, base::kDefocus.most,
+             "Defocus v in A");
   add_number(command, "--astigmatism-angle", optics.astigmatism_angle, base::kAngle.least,
              base::kAngle.most, "Angle of defocus u in degrees");
   for (const char* name :
