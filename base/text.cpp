@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 namespace base {
 
@@ -52,7 +51,10 @@ std::string grouped_number(int64_t value) {
 
 std::string rate_text(double per_second) {
   constexpr double kMost = 1e15;
-  if (per_second >= 100) return grouped_number(std::llround(std::min(per_second, kMost)));
+  // Rounded without llround: margay-job, which has this file too, is linked without libm.
+  if (per_second >= 100) {
+    return grouped_number(static_cast<int64_t>(std::min(per_second, kMost) + 0.5));
+  }
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.3g", per_second);
   return text.data();

@@ -1,8 +1,9 @@
 #!/bin/bash
-# In place of margay-engine: counts one orientation in each template; of a search it tells in `effects`, beside itself, that it was run, sleeps a moment, and
-# leaves what a finished search leaves; one that resumes tells that too. When there is a file `wait`,
-# it waits for a file `go`. The shell lines in `do-ITEM`, or else in `do`, are run first; those in
-# `selftest` are its probe of the device.
+# In place of margay-engine: counts one orientation in each template; of a search it tells in
+# `effects`, beside itself, that it was run, sleeps a moment, and leaves what a finished search
+# leaves; one that resumes tells that too. When there is a file `wait`, it waits for a file `go`. The
+# shell lines in `do-ITEM`, or else in `do`, are run first; those in `selftest` are its probe of the
+# device.
 set -eu
 home=$(dirname "$0")
 if [ "$1" = selftest ]; then
