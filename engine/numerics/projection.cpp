@@ -1,7 +1,9 @@
 #include "engine/numerics/projection.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 namespace engine {
 namespace {
@@ -11,31 +13,58 @@ using Value = std::complex<float>;
 // Coordinates this near to a plane of the volume lie on it: rounding must not lose samples.
 constexpr double kOnPlane = 1e-5;
 
+// Four floats of one vector: two complex values.
+using Pair = float __attribute__((vector_size(16)));
+
+// A sample of the volume, interpolated between the eight points about it.
+struct Sample {
+  const Value* corner = nullptr;  // the point with the lowest coordinates; null outside the volume
+  float az = 0, ay = 0, ax = 0;   // from there, in points
+  bool mate = false;              // the Friedel mate of the value that is asked for
+};
+
 struct Lattice {
   const Value* data;
   int n;
 
-  const Value* row(int z, int y) const {
-    const auto size = static_cast<size_t>(n);
-    return data + (static_cast<size_t>(z) * size + static_cast<size_t>(y)) * (size / 2 + 1);
-  }
+  size_t row_length() const { return static_cast<size_t>(n) / 2 + 1; }
+  size_t plane() const { return static_cast<size_t>(n) * row_length(); }
 
-  // Trilinear at (z, y, x); 0 outside.
-  Value at(double z, double y, double x) const {
-    if (z < 0 || z > n - 1 || y < 0 || y > n - 1 || x > n / 2) return {0, 0};
+  // Finds the sample at (z, y, x), and asks for its points to come into the cache.
+  Sample find(double z, double y, double x, bool mate) const {
+    if (z < 0 || z > n - 1 || y < 0 || y > n - 1 || x > n / 2) return {.mate = mate};
     const int z0 = std::min(static_cast<int>(z), n - 2);
     const int y0 = std::min(static_cast<int>(y), n - 2);
     const int x0 = std::min(static_cast<int>(x), n / 2 - 1);
-    const auto az = static_cast<float>(z - z0);
-    const auto ay = static_cast<float>(y - y0);
-    const auto ax = static_cast<float>(x - x0);
-    const auto line = [&](int zz, int yy) {
-      const Value* r = row(zz, yy) + x0;
-      return r[0] * (1 - ax) + r[1] * ax;
+    const Value* corner = data + static_cast<size_t>(z0) * plane() +
+                          static_cast<size_t>(y0) * row_length() + static_cast<size_t>(x0);
+    for (const size_t offset : {size_t{0}, row_length(), plane(), plane() + row_length()}) {
+      __builtin_prefetch(corner + offset);
+    }
+    return {corner, static_cast<float>(z - z0), static_cast<float>(y - y0),
+            static_cast<float>(x - x0), mate};
+  }
+
+  Value interpolate(const Sample& s) const {
+    if (s.corner == nullptr) return {0, 0};
+    const Pair along_x{1 - s.ax, 1 - s.ax, s.ax, s.ax};
+    // Of both planes at the same y.
+    const auto lines = [&](const Value* low, const Value* high) {
+      const Pair a = load(low) * along_x, b = load(high) * along_x;
+      return Pair{a[0], a[1], b[0], b[1]} + Pair{a[2], a[3], b[2], b[3]};
     };
-    const Value low = line(z0, y0) * (1 - ay) + line(z0, y0 + 1) * ay;
-    const Value high = line(z0 + 1, y0) * (1 - ay) + line(z0 + 1, y0 + 1) * ay;
-    return low * (1 - az) + high * az;
+    const Value* next = s.corner + row_length();
+    const Pair planes =
+        lines(s.corner, s.corner + plane()) * (1 - s.ay) + lines(next, next + plane()) * s.ay;
+    const Pair along_z = planes * Pair{1 - s.az, 1 - s.az, s.az, s.az};
+    return {along_z[0] + along_z[2], along_z[1] + along_z[3]};
+  }
+
+ private:
+  static Pair load(const Value* from) {
+    Pair loaded;
+    std::memcpy(&loaded, from, sizeof loaded);
+    return loaded;
   }
 };
 
@@ -55,25 +84,37 @@ void extract_slice(const Value* volume, int n, const Rotation& rotation, Value* 
   const int half = n / 2;
   const size_t columns = static_cast<size_t>(half) + 1;
   const bool negative_axis = r[0] < 0 || (r[0] == 0 && r[1] < 0);
+  // Many samples are looked up before the first is read, so that they are fetched together.
+  constexpr int kTogether = 64;
+  std::array<Sample, kTogether> samples;
   for (int row = 0; row < n; ++row) {
     const int ky = row < half ? row : row - n;
     Value* out = slice + static_cast<size_t>(row) * columns;
-    for (int kx = 0; kx <= half; ++kx) {
-      double x = r[0] * kx + r[1] * ky;
-      double y = r[3] * kx + r[4] * ky;
-      double z = r[6] * kx + r[7] * ky;
-      const bool on_plane = std::abs(x) < kOnPlane;
-      if (on_plane) x = 0;
-      // The half with negative x is not stored: read the Friedel mate.
-      const bool mate = x < 0 || (on_plane && negative_axis);
-      if (mate) {
-        x = -x;
-        y = -y;
-        z = -z;
+    for (int begin = 0; begin <= half; begin += kTogether) {
+      const int count = std::min(kTogether, half + 1 - begin);
+      for (int i = 0; i < count; ++i) {
+        const int kx = begin + i;
+        double x = r[0] * kx + r[1] * ky;
+        double y = r[3] * kx + r[4] * ky;
+        double z = r[6] * kx + r[7] * ky;
+        const bool on_plane = std::abs(x) < kOnPlane;
+        if (on_plane) x = 0;
+        // The half with negative x is not stored: read the Friedel mate.
+        const bool mate = x < 0 || (on_plane && negative_axis);
+        if (mate) {
+          x = -x;
+          y = -y;
+          z = -z;
+        }
+        samples[static_cast<size_t>(i)] =
+            lattice.find(clamp_near(clamp_near(z + half, 0), n - 1),
+                         clamp_near(clamp_near(y + half, 0), n - 1), clamp_near(x, half), mate);
       }
-      const Value v = lattice.at(clamp_near(clamp_near(z + half, 0), n - 1),
-                                 clamp_near(clamp_near(y + half, 0), n - 1), clamp_near(x, half));
-      out[kx] = mate ? -std::conj(v) : -v;
+      for (int i = 0; i < count; ++i) {
+        const Sample& sample = samples[static_cast<size_t>(i)];
+        const Value v = lattice.interpolate(sample);
+        out[begin + i] = sample.mate ? -std::conj(v) : -v;
+      }
     }
   }
   if (!keep_zero_frequency) slice[0] = {0, 0};
