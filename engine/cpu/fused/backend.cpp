@@ -187,11 +187,13 @@ class FusedBackend : public Backend {
   void correlate_columns(size_t transforms) {
     const bool past_cache = layout_.past_cache(transforms);
     team_.run(layout_.column_blocks(), [&](size_t block, int thread) {
+      const float* rows = template_rows_.data() + block * layout_.template_block();
       for (size_t t = 0; t < transforms; ++t) {
+        const float* now = rows + t * layout_.template_floats();
         kernels_.columns(
             columns_,
-            {.rows = template_rows_.data() + t * layout_.template_floats() +
-                     block * layout_.template_block(),
+            {.rows = now,
+             .next = t + 1 < transforms ? now + layout_.template_floats() : nullptr,
              .count = layout_.size,
              .image = image_.data() + block * layout_.image_block(),
              .out = exchange_.data() + t * layout_.exchange_floats() + block * layout_.tile(),
@@ -208,16 +210,19 @@ class FusedBackend : public Backend {
       int32_t* sums = scratch_[static_cast<size_t>(thread)].sums.data();
       std::fill_n(sums, 2 * layout_.map_block(), 0);
       const Statistics statistics = statistics_of(block);
+      const float* in = exchange_.data() + block * layout_.exchange_row_block();
       for (size_t t = 0; t < group.size(); ++t) {
-        check(kernels_.rows(rows_,
-                            {.in = exchange_.data() + t * layout_.exchange_floats() +
-                                   block * layout_.exchange_row_block(),
-                             .indices = {group[t].first, group[t].second},
-                             .wanted = layout_.valid_width,
-                             .sums = sums,
-                             .statistics = statistics},
-                            working_of(thread)),
-              block);
+        const float* now = in + t * layout_.exchange_floats();
+        check(
+            kernels_.rows(rows_,
+                          {.in = now,
+                           .next = t + 1 < group.size() ? now + layout_.exchange_floats() : nullptr,
+                           .indices = {group[t].first, group[t].second},
+                           .wanted = layout_.valid_width,
+                           .sums = sums,
+                           .statistics = statistics},
+                          working_of(thread)),
+            block);
       }
       check(kernels_.add_sums(sums, statistics, layout_.valid_width), block);
     });

@@ -22,6 +22,7 @@ struct TemplateRows {
 // the product is transformed back.
 struct Columns {
   const float* rows;  // `count` points, zeros behind them
+  const float* next;  // those of this thread's next call, fetched meanwhile; null: not known
   size_t count;
   const float* image;  // a point for each position of the line
   float* out;          // rows 0 .. lanes-1 of this tile of columns
@@ -52,7 +53,8 @@ struct Statistics {
 // Rows at the end: `lanes` of them are transformed back, and their first `wanted` points are
 // correlations.
 struct Rows {
-  const float* in;  // tiles of lanes x lanes points, one row behind another
+  const float* in;    // tiles of lanes x lanes points, one row behind another
+  const float* next;  // as for columns
   Indices indices;
   size_t wanted;
   // Sums over a group of transforms: for each point `lanes` sums, then `lanes` sums of squares.

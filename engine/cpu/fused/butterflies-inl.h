@@ -210,6 +210,24 @@ HWY_INLINE void transform(Points<kRadix>& x) {
   }
 }
 
+// Does the forward transform of points of which only x[0] and x[1] are not zero.
+template <size_t kRadix>
+HWY_INLINE void transform_first_two(Points<kRadix>& x) {
+  if constexpr (first_factor(kRadix) == 4) {
+    constexpr size_t kB = kRadix / 4;
+    const Point first = x[0], second = x[1];
+    unroll<kB>(MARGAY_UNROLLED {
+      const Point turn = turned<false, index, kRadix>(second);
+      x[index] = first + turn;
+      x[index + 2 * kB] = first - turn;
+      x[index + kB] = {hn::Add(first.re, turn.im), hn::Sub(first.im, turn.re)};
+      x[index + 3 * kB] = {hn::Sub(first.re, turn.im), hn::Add(first.im, turn.re)};
+    });
+  } else {
+    transform<false, kRadix>(x);
+  }
+}
+
 // Does the forward transform of points of which only x[0] .. x[3] are not zero.
 HWY_INLINE void transform_first_four(Points<16>& x) {
   Array<Points<4>, 4> inner;

@@ -102,54 +102,52 @@ void template_rows(const Line& line, const TemplateRows& t, float* working) {
   }
 }
 
-template <bool kPastCache>
-HWY_INLINE void write_points(const float* HWY_RESTRICT points, size_t count,
-                             float* HWY_RESTRICT out) {
-  const Floats d;
-  for (size_t i = 0; i < count * kPoint; i += kLanes) {
-    const V value = hn::Load(d, points + i);
-    if constexpr (kPastCache) {
-      hn::Stream(value, d, out + i);
-    } else {
-      hn::Store(value, d, out + i);
-    }
-  }
+constexpr size_t kCacheLine = 64 / sizeof(float);
+
+// Asks for `count` floats to come into the second cache.
+HWY_INLINE void fetch(const float* from, size_t count) {
+  for (size_t i = 0; i < count; i += kCacheLine) __builtin_prefetch(from + i, 0, 2);
 }
 
-template <bool kPastCache>
-void write_columns(const Line& line, const Columns& c, const float* working, float* scratch) {
-  inverse_last(line, working, scratch, [&](size_t begin, size_t count, const float* points) {
-    for (size_t k = 0; k < line.parts; ++k) {
-      size_t row = begin + k * line.part;
-      if (row >= c.wanted) break;
-      // Up to the end of a block of rows, and then from the beginning of the next.
-      const float* from = points + k * count * kPoint;
-      for (size_t left = std::min(count, c.wanted - row); left > 0;) {
-        const size_t in_block = row % kLanes;
-        const size_t now = std::min(left, kLanes - in_block);
-        write_points<kPastCache>(from, now,
-                                 c.out + row / kLanes * c.row_blocks + in_block * kPoint);
-        row += now;
-        from += now * kPoint;
-        left -= now;
+// Does the last pass of the columns, and writes the rows that are wanted.
+template <bool kPastCache, size_t kRadix>
+HWY_NOINLINE void write_rows(const Line& line, const Columns& c,
+                             const float* HWY_RESTRICT working) {
+  const Floats d;
+  for (size_t j = 0; j < line.part; ++j) {
+    Points<kRadix> x;
+    last_butterfly<kRadix>(line, working, j, x);
+    unroll<kRadix>(MARGAY_UNROLLED {
+      const size_t row = j + index * line.part;
+      if (row < c.wanted) {
+        float* to = c.out + row / kLanes * c.row_blocks + row % kLanes * kPoint;
+        if constexpr (kPastCache) {
+          hn::Stream(x[index].re, d, to);
+          hn::Stream(x[index].im, d, to + kLanes);
+        } else {
+          store(x[index], to);
+        }
       }
-    }
-  });
+    });
+  }
 }
 
 void columns(const Line& line, const Columns& c, float* working) {
-  float* scratch = working + line.working() * kPoint;
   forward_first(line, c.rows, c.count, working);
+  const size_t share = (c.count + line.parts - 1) / line.parts * kPoint;
   for (size_t p = 0; p < line.parts; ++p) {
+    if (c.next != nullptr) fetch(c.next + p * share, share);
     correlate_part(line, c.image + p * line.part * kPoint,
                    working + p * line.part_stride() * kPoint);
   }
-  if (c.past_cache) {
-    write_columns<true>(line, c, working, scratch);
-    hwy::FlushStream();
-  } else {
-    write_columns<false>(line, c, working, scratch);
-  }
+  with_radix(line.passes.front().radix, [&](auto radix) {
+    if (c.past_cache) {
+      write_rows<true, radix>(line, c, working);
+    } else {
+      write_rows<false, radix>(line, c, working);
+    }
+  });
+  if (c.past_cache) hwy::FlushStream();
 }
 
 // Rows of one tile become points.
@@ -158,8 +156,7 @@ HWY_INLINE void read_tile(const Line& line, const float* HWY_RESTRICT tile, size
   const Floats d;
   // The processor does not look beyond a page by itself.
   constexpr size_t kAhead = 8 * kLanes * kPoint;
-  constexpr size_t kLine = 64 / sizeof(float);  // of the cache
-  for (size_t i = 0; i < kLanes * kPoint; i += kLine) hwy::Prefetch(tile + kAhead + i);
+  for (size_t i = 0; i < kLanes * kPoint; i += kCacheLine) hwy::Prefetch(tile + kAhead + i);
   Tile re, im;
   unroll<kLanes>(MARGAY_UNROLLED {
     re[index] = hn::Load(d, tile + index * kPoint);
@@ -183,11 +180,17 @@ OutOfRange rows(const Line& line, const Rows& r, float* working) {
     inverse_part(line, working + p * line.part_stride() * kPoint);
   }
   OutOfRange found;
+  const float* next = r.next;
   inverse_last(line, working, scratch, [&](size_t begin, size_t count, const float* points) {
     for (size_t k = 0; k < line.parts; ++k) {
       const size_t column = begin + k * line.part;
       if (column >= r.wanted) break;
       const size_t now = std::min(count, r.wanted - column);
+      // Bit by bit, so that memory is busy while the processor computes.
+      if (next != nullptr) {
+        fetch(next, now * kPoint);
+        next += now * kPoint;
+      }
       if (r.indices.second >= 0) {
         add_points<true>(points + k * count * kPoint, now, column, r, found);
       } else {

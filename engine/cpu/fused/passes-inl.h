@@ -6,6 +6,7 @@
 #define MARGAY_FUSED_PASSES_INL_H
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -67,12 +68,10 @@ HWY_NOINLINE void first_forward(const Line& line, const float* HWY_RESTRICT from
       unroll<kRadix>(MARGAY_UNROLLED {
         x[index] = index < inputs ? load(from + (j + index * step) * kPoint) : zero_point();
       });
-      if constexpr (kRadix == 16) {
-        if (inputs <= 4) {
-          transform_first_four(x);
-        } else {
-          transform<false, kRadix>(x);
-        }
+      if (inputs <= 2) {
+        transform_first_two(x);
+      } else if (kRadix == 16 && inputs <= 4) {
+        if constexpr (kRadix == 16) transform_first_four(x);
       } else {
         transform<false, kRadix>(x);
       }
@@ -88,19 +87,26 @@ HWY_NOINLINE void first_forward(const Line& line, const float* HWY_RESTRICT from
   butterflies(full, step, inputs - 1);
 }
 
+// Does butterfly j of the last pass of an inverse transform: `x` becomes points j, j + part, ...
+template <size_t kRadix>
+HWY_INLINE void last_butterfly(const Line& line, const float* HWY_RESTRICT working, size_t j,
+                               Points<kRadix>& x) {
+  const size_t stride = line.part_stride() * kPoint;
+  unroll<kRadix>(MARGAY_UNROLLED { x[index] = load(working + j * kPoint + index * stride); });
+  if (line.part > 1) {
+    turn_by<true, kRadix>(line.passes.front().roots.data() + 2 * (kRadix - 1) * j, x);
+  }
+  transform<true, kRadix>(x);
+}
+
 // Does the last pass of an inverse transform for butterflies begin .. begin + count - 1: point
 // begin + i + k x part goes to out[k x count + i].
 template <size_t kRadix>
 HWY_NOINLINE void last_inverse(const Line& line, const float* HWY_RESTRICT working, size_t begin,
                                size_t count, float* HWY_RESTRICT out) {
-  const size_t stride = line.part_stride() * kPoint;
-  const float* roots = line.passes.front().roots.data();
   for (size_t i = 0; i < count; ++i) {
-    const size_t j = begin + i;
     Points<kRadix> x;
-    unroll<kRadix>(MARGAY_UNROLLED { x[index] = load(working + j * kPoint + index * stride); });
-    if (line.part > 1) turn_by<true, kRadix>(roots + 2 * (kRadix - 1) * j, x);
-    transform<true, kRadix>(x);
+    last_butterfly<kRadix>(line, working, begin + i, x);
     unroll<kRadix>(MARGAY_UNROLLED { store(x[index], out + (index * count + i) * kPoint); });
   }
 }

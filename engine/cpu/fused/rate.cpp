@@ -123,9 +123,12 @@ class Sample {
   void correlate_columns(size_t thread, size_t call) {
     const size_t blocks = shares_.columns.blocks;
     const size_t block = call % blocks;
-    const size_t of_search = (thread * blocks + block) % layout_.column_blocks();
+    const auto rows_of = [&](size_t number) {
+      return template_rows_.data() + number % layout_.column_blocks() * layout_.template_block();
+    };
     kernels_.columns(columns_,
-                     {.rows = template_rows_.data() + of_search * layout_.template_block(),
+                     {.rows = rows_of(thread * blocks + block),
+                      .next = rows_of(thread * blocks + block + 1),
                       .count = layout_.size,
                       .image = image_.data() + (thread * blocks + block) * layout_.image_block(),
                       .out = exchange_.data() + thread * shares_.columns_floats(layout_) +
@@ -151,11 +154,15 @@ class Sample {
     const size_t at = block * layout_.map_block();
     const Statistics statistics{&best_[at], &index_[at], &sum_[at], &squares_[at]};
     std::fill_n(own.sums.data(), 2 * layout_.map_block(), 0);
-    for (size_t t = 0; t < shares_.transforms; ++t) {
+    const auto in_of = [&](size_t t) {
       const size_t from =
           thread * shares_.rows_read + (call * shares_.transforms + t) % shares_.rows_read;
+      return exchange_.data() + from * layout_.exchange_row_block();
+    };
+    for (size_t t = 0; t < shares_.transforms; ++t) {
       kernels_.rows(rows_,
-                    {.in = exchange_.data() + from * layout_.exchange_row_block(),
+                    {.in = in_of(t),
+                     .next = t + 1 < shares_.transforms ? in_of(t + 1) : nullptr,
                      .indices = {0, 1},
                      .wanted = layout_.valid_width,
                      .sums = own.sums.data(),

@@ -37,11 +37,12 @@ constexpr size_t kHalf = hn::MaxLanes(Doubles());
 constexpr float kLargeSquare = 64.0f;
 constexpr double kSumScale = static_cast<double>(int64_t{1} << kSumBits);
 constexpr double kRootOfSquareScale = static_cast<double>(int64_t{1} << (kSquareBits / 2));
-// A double holds an integer k as 1.5 x 2^52 + k, and a float as 1.5 x 2^23 + k: any value added to
-// it is rounded to an integer.
+// A double holds an integer k as 1.5 x 2^52 + k: any value added to it is rounded to an integer. A
+// float near 1.5 x 2^(23 - kSquareBits) is a multiple of 2^-kSquareBits: so is any value added to
+// it.
 constexpr double kMagic = 6755399441055744.0;
-constexpr float kFloatMagic = 12582912.0f;
-static_assert(kLargeSquare * (1 << kSquareBits) <= 4194304.0f, "a float holds it beside its magic");
+constexpr float kFloatMagic = 1.5f * (1 << (23 - kSquareBits));
+static_assert(3 * kLargeSquare <= kFloatMagic, "a float holds it beside its magic");
 
 // True where MulAdd is a fused multiply-add, which rounds once.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || (HWY_ARCH_ARM_A64 && HWY_TARGET < HWY_EMU128)
@@ -57,18 +58,12 @@ template <bool kPair>
 HWY_INLINE bool fix_squares_fused(V u, V v, I& fixed) {
   const Floats d;
   const Ints di;
-  const V root = hn::Set(d, static_cast<float>(kRootOfSquareScale));
   const V magic = hn::Set(d, kFloatMagic);
   V total = magic;
-  if constexpr (kPair) {
-    const V scaled = hn::Mul(v, root);
-    total = hn::MulAdd(scaled, scaled, total);
-  }
-  const V scaled = hn::Mul(u, root);
-  total = hn::MulAdd(scaled, scaled, total);
+  if constexpr (kPair) total = hn::MulAdd(v, v, total);
+  total = hn::MulAdd(u, u, total);
   fixed = hn::Sub(hn::BitCast(di, total), hn::BitCast(di, magic));
-  constexpr float kLimit = kFloatMagic + kLargeSquare * (1 << kSquareBits);
-  return hn::AllTrue(d, hn::Lt(total, hn::Set(d, kLimit)));
+  return hn::AllTrue(d, hn::Lt(total, hn::Set(d, kFloatMagic + kLargeSquare)));
 }
 
 // Gives the same result in double, where there is no fused multiply-add.
@@ -156,6 +151,17 @@ HWY_INLINE void keep_better(V u, V v, const Indices& indices, float* best, int32
   hn::Store(hn::IfThenElse(hn::RebindMask(di, better), at, index_now), di, index);
 }
 
+// Rounds values whose integers 32 bits hold: unlike NearestInt it does not look after others.
+HWY_INLINE I nearest_int(V v) {
+#if HWY_TARGET == HWY_AVX3_DL
+  return I{_mm512_cvtps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  return I{_mm256_cvtps_epi32(v.raw)};
+#else
+  return hn::NearestInt(v);
+#endif
+}
+
 // Adds `count` consecutive points, beginning at `column`: u is in the real parts and, for a pair, v
 // in the imaginary parts.
 template <bool kPair>
@@ -167,6 +173,7 @@ HWY_INLINE void add_points(const float* HWY_RESTRICT points, size_t count, size_
   for (size_t i = 0; i < count; ++i) {
     const Point p = load(points + i * kPoint);
     const size_t at = (column + i) * kLanes;
+    hwy::Prefetch(s.best + at + count * kLanes);  // of the next call for these rows
     I squares;
     bool small = false;
     if constexpr (kFused) {
@@ -176,7 +183,7 @@ HWY_INLINE void add_points(const float* HWY_RESTRICT points, size_t count, size_
     }
     if (HWY_LIKELY(small)) {
       const V sum = kPair ? hn::Add(p.re, p.im) : p.re;
-      const I fixed = hn::NearestInt(hn::Mul(sum, hn::Set(d, static_cast<float>(kSumScale))));
+      const I fixed = nearest_int(hn::Mul(sum, hn::Set(d, static_cast<float>(kSumScale))));
       int32_t* to = rows.sums + 2 * at;
       hn::Store(hn::Add(hn::Load(di, to), fixed), di, to);
       hn::Store(hn::Add(hn::Load(di, to + kLanes), squares), di, to + kLanes);
