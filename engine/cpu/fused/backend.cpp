@@ -165,6 +165,7 @@ class FusedBackend : public Backend {
 
   void transform_templates(std::span<const Transform> group) {
     const size_t blocks = (layout_.size + layout_.lanes - 1) / layout_.lanes;
+    const bool past_cache = Layout::past_cache(group.size() * layout_.template_floats());
     team_.run(group.size() * blocks, [&](size_t task, int thread) {
       const Transform& t = group[task / blocks];
       const size_t row = task % blocks * layout_.lanes;
@@ -179,13 +180,14 @@ class FusedBackend : public Backend {
            .rows = std::min(layout_.lanes, layout_.size - row),
            .out = template_rows_.data() + task / blocks * layout_.template_floats() +
                   row * layout_.point(),
-           .tiles = layout_.template_block()},
+           .tiles = layout_.template_block(),
+           .past_cache = past_cache},
           working_of(thread));
     });
   }
 
   void correlate_columns(size_t transforms) {
-    const bool past_cache = layout_.past_cache(transforms);
+    const bool past_cache = Layout::past_cache(transforms * layout_.exchange_floats());
     team_.run(layout_.column_blocks(), [&](size_t block, int thread) {
       const float* rows = template_rows_.data() + block * layout_.template_block();
       for (size_t t = 0; t < transforms; ++t) {

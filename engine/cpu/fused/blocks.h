@@ -12,10 +12,11 @@ namespace engine::cpu::fused {
 struct TemplateRows {
   const float* first;
   const float* second;
-  size_t size;   // floats in a row, and from one row to the next
-  size_t rows;   // at most the number of lanes; lanes without a row are zero
-  float* out;    // the first row of the first tile of columns: points of `lanes` columns
-  size_t tiles;  // floats from one tile of columns to the next
+  size_t size;      // floats in a row, and from one row to the next
+  size_t rows;      // at most the number of lanes; lanes without a row are zero
+  float* out;       // the first row of the first tile of columns: points of `lanes` columns
+  size_t tiles;     // floats from one tile of columns to the next
+  bool past_cache;  // write past the caches, which are too small for what follows
 };
 
 // Columns: they are transformed forward, their conjugate is multiplied by the image's spectrum, and
@@ -28,7 +29,7 @@ struct Columns {
   float* out;          // rows 0 .. lanes-1 of this tile of columns
   size_t row_blocks;   // floats from one block of `lanes` rows to the next
   size_t wanted;       // rows to write
-  bool past_cache;     // write past the caches, which are too small for the output
+  bool past_cache;     // as for the template's rows
 };
 
 // The most transforms in a group. Its sums have 32 bits, enough for 128 times what one transform

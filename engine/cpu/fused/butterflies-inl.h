@@ -54,6 +54,12 @@ HWY_INLINE void store(const Point& p, float* to) {
   hn::Store(p.re, d, to);
   hn::Store(p.im, d, to + kLanes);
 }
+// Stores past the caches.
+HWY_INLINE void stream(const Point& p, float* to) {
+  const Floats d;
+  hn::Stream(p.re, d, to);
+  hn::Stream(p.im, d, to + kLanes);
+}
 HWY_INLINE Point zero_point() { return {hn::Zero(Floats()), hn::Zero(Floats())}; }
 
 HWY_INLINE Point operator+(const Point& a, const Point& b) {
@@ -235,6 +241,16 @@ HWY_INLINE void transform_first_four(Points<16>& x) {
     unroll<4>([&](auto b) HWY_ATTR __attribute__((always_inline)) { inner[index][b] = x[index]; });
   });
   combine<false, 4, 4>(inner, x);
+}
+
+// Does the forward transform of points behind the first `inputs` of which all are zero.
+template <size_t kRadix>
+HWY_INLINE void transform_first(size_t inputs, Points<kRadix>& x) {
+  if (inputs <= 2) return transform_first_two(x);
+  if constexpr (kRadix == 16) {
+    if (inputs <= 4) return transform_first_four(x);
+  }
+  transform<false, kRadix>(x);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -79,7 +79,6 @@ HWY_INLINE void for_positions(const Line& line, size_t position, const Take& tak
 }
 
 void template_rows(const Line& line, const TemplateRows& t, float* working) {
-  const Floats d;
   float* points = working + line.working() * kPoint;
   interleave_rows(t, points);
   forward_first(line, points, t.size, working);
@@ -96,10 +95,11 @@ void template_rows(const Line& line, const TemplateRows& t, float* working) {
     transpose(re);
     transpose(im);
     for (size_t r = 0; r < t.rows; ++r) {
-      hn::Store(re[r], d, out + r * kPoint);
-      hn::Store(im[r], d, out + r * kPoint + kLanes);
+      const Point point{re[r], im[r]};
+      t.past_cache ? stream(point, out + r * kPoint) : store(point, out + r * kPoint);
     }
   }
+  if (t.past_cache) hwy::FlushStream();
 }
 
 constexpr size_t kCacheLine = 64 / sizeof(float);
@@ -113,7 +113,6 @@ HWY_INLINE void fetch(const float* from, size_t count) {
 template <bool kPastCache, size_t kRadix>
 HWY_NOINLINE void write_rows(const Line& line, const Columns& c,
                              const float* HWY_RESTRICT working) {
-  const Floats d;
   for (size_t j = 0; j < line.part; ++j) {
     Points<kRadix> x;
     last_butterfly<kRadix>(line, working, j, x);
@@ -121,12 +120,7 @@ HWY_NOINLINE void write_rows(const Line& line, const Columns& c,
       const size_t row = j + index * line.part;
       if (row < c.wanted) {
         float* to = c.out + row / kLanes * c.row_blocks + row % kLanes * kPoint;
-        if constexpr (kPastCache) {
-          hn::Stream(x[index].re, d, to);
-          hn::Stream(x[index].im, d, to + kLanes);
-        } else {
-          store(x[index], to);
-        }
+        kPastCache ? stream(x[index], to) : store(x[index], to);
       }
     });
   }

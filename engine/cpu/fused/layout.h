@@ -42,11 +42,9 @@ struct Layout {
   size_t exchange_row_block() const { return (column_blocks() + 1) * tile(); }
   size_t exchange_floats() const { return row_blocks() * exchange_row_block(); }
 
-  // True where the exchange of so many transforms is larger than second caches: what a third one
-  // holds is better left to the rest.
-  bool past_cache(size_t transforms) const {
-    return transforms * exchange_floats() * sizeof(float) > (size_t{4} << 20);
-  }
+  // True where so many floats are larger than second caches: what a third one holds is better left
+  // to the rest.
+  static bool past_cache(size_t floats) { return floats * sizeof(float) > (size_t{4} << 20); }
 
   // The image's spectrum: [column block][row][column], both in the order of Line::frequencies.
   size_t image_block() const { return height * point(); }

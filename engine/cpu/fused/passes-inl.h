@@ -68,13 +68,7 @@ HWY_NOINLINE void first_forward(const Line& line, const float* HWY_RESTRICT from
       unroll<kRadix>(MARGAY_UNROLLED {
         x[index] = index < inputs ? load(from + (j + index * step) * kPoint) : zero_point();
       });
-      if (inputs <= 2) {
-        transform_first_two(x);
-      } else if (kRadix == 16 && inputs <= 4) {
-        if constexpr (kRadix == 16) transform_first_four(x);
-      } else {
-        transform<false, kRadix>(x);
-      }
+      transform_first(inputs, x);
       if (step > 1) turn_by<false, kRadix>(roots + 2 * (kRadix - 1) * j, x);
       float* to = working + j * kPoint;
       unroll<kRadix>(MARGAY_UNROLLED { store(x[index], to + index * stride); });

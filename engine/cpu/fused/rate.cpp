@@ -103,16 +103,18 @@ class Sample {
   void transform_template(size_t thread) {
     OfThread& own = threads_[thread];
     const size_t row = thread % shares_.template_blocks * layout_.lanes;
-    kernels_.template_rows(rows_,
-                           {.first = own.box.data(),
-                            .second = own.box.data() + layout_.size * layout_.lanes,
-                            .size = layout_.size,
-                            .rows = std::min(layout_.lanes, layout_.size - row),
-                            .out = template_rows_.data() +
-                                   thread / shares_.template_blocks * layout_.template_floats() +
-                                   row * layout_.point(),
-                            .tiles = layout_.template_block()},
-                           own.working.data());
+    kernels_.template_rows(
+        rows_,
+        {.first = own.box.data(),
+         .second = own.box.data() + layout_.size * layout_.lanes,
+         .size = layout_.size,
+         .rows = std::min(layout_.lanes, layout_.size - row),
+         .out = template_rows_.data() +
+                thread / shares_.template_blocks * layout_.template_floats() +
+                row * layout_.point(),
+         .tiles = layout_.template_block(),
+         .past_cache = Layout::past_cache(shares_.transforms * layout_.template_floats())},
+        own.working.data());
   }
 
   void begin_columns(size_t thread) {
@@ -126,17 +128,18 @@ class Sample {
     const auto rows_of = [&](size_t number) {
       return template_rows_.data() + number % layout_.column_blocks() * layout_.template_block();
     };
-    kernels_.columns(columns_,
-                     {.rows = rows_of(thread * blocks + block),
-                      .next = rows_of(thread * blocks + block + 1),
-                      .count = layout_.size,
-                      .image = image_.data() + (thread * blocks + block) * layout_.image_block(),
-                      .out = exchange_.data() + thread * shares_.columns_floats(layout_) +
-                             block * layout_.tile(),
-                      .row_blocks = blocks * layout_.tile(),
-                      .wanted = layout_.valid_height,
-                      .past_cache = layout_.past_cache(shares_.transforms)},
-                     threads_[thread].working.data());
+    kernels_.columns(
+        columns_,
+        {.rows = rows_of(thread * blocks + block),
+         .next = rows_of(thread * blocks + block + 1),
+         .count = layout_.size,
+         .image = image_.data() + (thread * blocks + block) * layout_.image_block(),
+         .out =
+             exchange_.data() + thread * shares_.columns_floats(layout_) + block * layout_.tile(),
+         .row_blocks = blocks * layout_.tile(),
+         .wanted = layout_.valid_height,
+         .past_cache = Layout::past_cache(shares_.transforms * layout_.exchange_floats())},
+        threads_[thread].working.data());
   }
 
   // As it is when a search is on its way, hardly a correlation is larger than the largest.

@@ -84,7 +84,7 @@ class OneTransform {
   void run() {
     const size_t lanes = layout_.lanes;
     const size_t for_template = (rows_.working() + layout_.size) * layout_.point();
-    const size_t for_columns = (columns_.working() + columns_.parts * lanes) * layout_.point();
+    const size_t for_columns = columns_.working() * layout_.point();
     const size_t for_rows = (rows_.working() + rows_.parts * lanes) * layout_.point();
     EXPECT_LE(std::max({for_template, for_columns, for_rows}), layout_.working_floats());
     transform_template(Guarded<float>(for_template, kPoison).data());
@@ -109,7 +109,8 @@ class OneTransform {
                                       .size = n,
                                       .rows = std::min(layout_.lanes, n - row),
                                       .out = template_rows_.data() + row * layout_.point(),
-                                      .tiles = layout_.template_block()},
+                                      .tiles = layout_.template_block(),
+                                      .past_cache = past_cache_},
                                      working);
     }
   }
