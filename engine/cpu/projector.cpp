@@ -47,9 +47,10 @@ void Projector::project_one(const Complex* slice, int plane, bool paired, float*
   if (paired) {
     float* mirrored = out + box_size_;
     mirror_projection(out, n_, mirrored);
-    normalise_projection(mirrored, n_, problem_.height, problem_.width, scale_);
+    normalise_projections(out, mirrored, n_, problem_.height, problem_.width, scale_);
+  } else {
+    normalise_projection(out, n_, problem_.height, problem_.width, scale_);
   }
-  normalise_projection(out, n_, problem_.height, problem_.width, scale_);
 }
 
 }  // namespace engine::cpu

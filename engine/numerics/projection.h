@@ -35,4 +35,7 @@ void mirror_projection(const float* projection, int n, float* mirrored);
 // then multiplies by `scale`.
 void normalise_projection(float* projection, int n, int height, int width, double scale = 1.0);
 
+// Does the same to two at once, in less time than one by one; the results are the same.
+void normalise_projections(float* a, float* b, int n, int height, int width, double scale);
+
 }  // namespace engine

@@ -175,6 +175,17 @@ TEST_F(EndToEnd, ProjectionIsTheReferences) {
   EXPECT_NEAR(p[0], -0.5378285, 2e-4);
 }
 
+TEST_F(EndToEnd, TwoProjectionsAreNormalisedAsEachIs) {
+  std::vector<float> a = projection(), b(a.size());
+  mirror_projection(a.data(), kN, b.data());
+  std::vector<float> both_a = a, both_b = b;
+  normalise_projection(a.data(), kN, 48, 64, 0.25);
+  normalise_projection(b.data(), kN, 48, 64, 0.25);
+  normalise_projections(both_a.data(), both_b.data(), kN, 48, 64, 0.25);
+  EXPECT_EQ(both_a, a);
+  EXPECT_EQ(both_b, b);
+}
+
 TEST_F(EndToEnd, CorrelationIsTheReferences) {
   Problem problem;
   problem.height = 48;
