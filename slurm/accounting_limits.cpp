@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/text.h"
 #include "slurm/shape_problem.h"
 
 namespace slurm {
@@ -19,7 +20,7 @@ struct Resource {
   int64_t of_job = 0;
 
   std::string text(int64_t count) const {
-    return name == "mem" ? megabytes_text(count) : std::to_string(count) + " " + unit;
+    return name == "mem" ? megabytes_text(count) : base::counted(count, unit);
   }
 };
 
@@ -27,7 +28,7 @@ std::array<Resource, 4> resources_of(const ShapeNeeds& needs) {
   const int64_t nodes = needs.nodes;
   return {{{.name = "cpu",
             .need = "cpus",
-            .unit = "CPUs",
+            .unit = "CPU",
             .of_node = needs.cpus,
             .of_job = needs.cpus * nodes},
            {.name = "mem",
@@ -36,10 +37,10 @@ std::array<Resource, 4> resources_of(const ShapeNeeds& needs) {
             .of_job = needs.memory_mb * nodes},
            {.name = "gres/gpu",
             .need = "gpus",
-            .unit = "GPUs",
+            .unit = "GPU",
             .of_node = needs.gpus,
             .of_job = needs.gpus * nodes},
-           {.name = kNode, .need = "nodes", .unit = "nodes", .of_node = 1, .of_job = nodes}}};
+           {.name = kNode, .need = "nodes", .unit = "node", .of_node = 1, .of_job = nodes}}};
 }
 
 struct Limit {

@@ -5,19 +5,16 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/file_ending.h"
 #include "base/size_text.h"
-#include "base/text.h"
 #include "engine/config/input_checks.h"
 #include "engine/config/named_maps.h"
 #include "engine/error.h"
@@ -153,15 +150,10 @@ void check_outputs(const SearchConfig& config, const std::string& manifest_path,
 }
 
 void check_ending(const std::string& option, const std::string& path, Written written) {
-  constexpr std::array<std::string_view, 13> kEndings = {".bz2", ".csv",  ".gz",  ".jpeg", ".jpg",
-                                                         ".mrc", ".mrcs", ".pdf", ".png",  ".star",
-                                                         ".svg", ".tif",  ".tiff"};
-  const std::string ending = base::lower(fs::path(path).extension().string());
-  if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end()) return;
-  const bool csv = written == Written::kCsv;
-  if (csv ? ending == ".csv" : ending == ".mrc" || ending == ".mrcs") return;
-  throw UsageError(option + ": '" + path + "' would be no " + ending + " file: it is written as " +
-                   (csv ? "CSV; end its name with .csv" : "MRC; end its name with .mrc"));
+  const std::string problem = written == Written::kCsv
+                                  ? base::wrong_ending(path, "CSV", {".csv"})
+                                  : base::wrong_ending(path, "MRC", {".mrc", ".mrcs"});
+  if (!problem.empty()) throw UsageError(option + ": " + problem);
 }
 
 void check_output_file(const std::string& option, const std::string& path, bool overwrite,

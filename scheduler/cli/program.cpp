@@ -278,6 +278,7 @@ class Program {
     if (export_.star.empty() && export_.csv.empty()) {
       return results(context, select_items(context, selection_), result_);
     }
+    check_names(export_);
     export_.items = select_to_export(context, selection_);
     return export_peaks(context, export_);
   }

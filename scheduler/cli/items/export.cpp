@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/file_ending.h"
 #include "base/hex.h"
 #include "base/text.h"
 #include "scheduler/cli/items/particles.h"
@@ -22,7 +23,18 @@ void write(const std::string& path, const std::string& text) {
   }
 }
 
+void check_ending(const std::string& option, const std::string& path, const std::string& kind,
+                  const std::string& ending) {
+  const std::string problem = base::wrong_ending(path, kind, {ending});
+  if (!problem.empty()) throw Failure(Exit::kUsage, option + ": " + problem);
+}
+
 }  // namespace
+
+void check_names(const ExportOptions& options) {
+  check_ending("--star", options.star, "STAR", ".star");
+  check_ending("--csv", options.csv, "CSV", ".csv");
+}
 
 Exit export_peaks(const Context& context, const ExportOptions& options) {
   std::error_code error;

@@ -18,6 +18,9 @@ struct ExportOptions {
   std::string project;
 };
 
+// Throws Failure where a file is named as one of another kind.
+void check_names(const ExportOptions& options);
+
 // Writes the files; items without a result are reported and left out. Throws Failure.
 Exit export_peaks(const Context& context, const ExportOptions& options);
 

@@ -112,6 +112,11 @@ TEST_F(AccountingLimits, MoreThanAJobMayHaveIsBad) {
   expect_good();
 }
 
+TEST_F(AccountingLimits, OneIsNotWrittenAsSeveral) {
+  qos("normal").of_job = {{"gres/gpu", 1}};
+  expect_bad("MaxTRESPerJob of QOS 'normal' is 1 GPU", "slurm.gpus_per_node");
+}
+
 TEST_F(AccountingLimits, MoreThanANodeMayHaveIsBad) {
   association("lab", "ann").of_node = {{"cpu", 15}};
   expect_bad("asks for 16 CPUs a node, and MaxTRESPerNode of ann's association",

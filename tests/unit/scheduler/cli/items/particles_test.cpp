@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <filesystem>
 #include <vector>
 
@@ -163,6 +164,19 @@ TEST_F(CliExportTest, ThePeaksOfALabelGoIntoOneFile) {
   EXPECT_FALSE(fs::exists(file("none.csv")));
   EXPECT_EQ(margay({"results", "1", "--label", "x", "--csv", file("none.csv")}).exit, 4);
   EXPECT_EQ(margay({"results", "1", "2"}).exit, 0);
+}
+
+TEST_F(CliExportTest, AFileIsNotNamedAsOneOfAnotherKind) {
+  for (const auto& [option, name, kind] :
+       {std::array{"--star", "all.png", "STAR; end its name with .star"},
+        std::array{"--star", "all.csv", "STAR; end its name with .star"},
+        std::array{"--csv", "all.star", "CSV; end its name with .csv"}}) {
+    const Outcome outcome = margay({"results", "all", option, file(name)});
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_THAT(outcome.error, AllOf(HasSubstr(std::string(option) + ": '" + file(name)),
+                                     HasSubstr(std::string("it is written as ") + kind)));
+    EXPECT_FALSE(fs::exists(file(name)));
+  }
 }
 
 TEST_F(CliExportTest, CopiesAreNamedAfterTheMicrographAndTheItem) {
