@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+
 namespace base {
 
 std::string lower(std::string text) {
@@ -51,6 +52,7 @@ std::string grouped_number(int64_t value) {
 
 std::string rate_text(double per_second) {
   constexpr double kMost = 1e15;
+  if (!(per_second > 0)) return "0";
   // Rounded without llround: margay-job, which has this file too, is linked without libm.
   if (per_second >= 100) {
     return grouped_number(static_cast<int64_t>(std::min(per_second, kMost) + 0.5));

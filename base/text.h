@@ -19,7 +19,8 @@ bool is_digits(std::string_view text);
 std::vector<std::string> split(const std::string& text, char separator);
 // Returns for example "12,345,678".
 std::string grouped_number(int64_t value);
-// Returns a number per second without its unit: "0.0123", "6.3", "630", "1,690".
+// Returns a number per second without its unit: "0.0123", "6.3", "630", "1,690"; "0" for what is
+// not above 0.
 std::string rate_text(double per_second);
 // Returns for example "1 rank" or "3,000 ranks".
 std::string counted(int64_t count, const std::string& noun);

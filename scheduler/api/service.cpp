@@ -35,9 +35,18 @@ bool takes_long(const Head& head) {
          path.back() == "script" || path[1] == "site" || path[1] == "gc" || path[1] == "database";
 }
 
+namespace {
+
+// Writes a path as a string of JSON, which has no line breaks.
+std::string in_one_line(const std::string& path) {
+  return json(path).dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+}  // namespace
+
 Response Service::handle(Request& request) {
   Response response = respond(request);
-  spdlog::debug("{} {} of user {}: {}", request.method, request.path, request.peer.uid,
+  spdlog::debug("{} {} of user {}: {}", request.method, in_one_line(request.path), request.peer.uid,
                 response.status);
   return response;
 }
@@ -49,7 +58,7 @@ Response Service::respond(Request& request) {
   } catch (const CommandError& error) {
     return answer(error_of(error), refusal_of(error.fault()).status);
   } catch (const std::exception& error) {
-    spdlog::error("{} {}: {}", request.method, request.path, error.what());
+    spdlog::error("{} {}: {}", request.method, in_one_line(request.path), error.what());
     const Refusal internal;
     return answer({{"error", error_json(internal.kind, error.what(), 0)}}, internal.status);
   }

@@ -21,8 +21,10 @@ struct DaemonContext {
   slurm::Cluster& cluster;
   const Clock& clock;
   CrashHook crash;
-  // Takes one line for the administrator, from any thread; never empty.
+  // Take one line for the administrator, from any thread: what happens, and what goes wrong. Never
+  // empty.
   std::function<void(const std::string&)> log;
+  std::function<void(const std::string&)> warn;
   std::function<int64_t(const std::string&)> free_bytes;  // on the disk of a folder; never empty
   // Looks at micrographs, by owner, and at volumes, by who registered them; only the tick uses
   // them.

@@ -43,6 +43,7 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
                clock,
                std::move(options.crash),
                std::move(options.log),
+               std::move(options.warn),
                std::move(options.free_bytes),
                make_looks(options),
                make_looks(options)},
@@ -55,7 +56,8 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
       queue_(database) {
   add_places(config, limits_);
   if (!context_.log) context_.log = [](const std::string&) {};
-  context_.readers = std::make_shared<FolderReaders>(context_.log);
+  if (!context_.warn) context_.warn = context_.log;
+  context_.readers = std::make_shared<FolderReaders>(context_.warn);
   if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
   if (const std::string widths = widths_text(config); !widths.empty()) context_.log(widths);
   next_.version = MARGAY_VERSION;
@@ -72,10 +74,10 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
 void Daemon::set_poison_aside() {
   const Suspect suspect = in_hand_.suspect();
   if (suspect.item != 0) {
-    context_.log("the last margayd ended abnormally while it had item " +
-                 std::to_string(suspect.item) + " in hand");
+    context_.warn("the last margayd ended abnormally while it had item " +
+                  std::to_string(suspect.item) + " in hand");
   }
-  if (!in_hand_.problem().empty()) context_.log(in_hand_.problem());
+  if (!in_hand_.problem().empty()) context_.warn(in_hand_.problem());
   if (!is_poison(suspect)) return;
   const bool pauses = in_hand_.is_second_in_row();
   if (pauses) pause_after_crashes(context_, suspect);
@@ -222,8 +224,8 @@ void Daemon::follow_clock() {
   times_moved_ = true;
   clock_jumps_ = jumps;
   if (seconds == 0) return;
-  context_.log("the clock of this machine was set " + std::to_string(std::abs(seconds)) + " s " +
-               (seconds > 0 ? "forward" : "back") + ": waits keep their lengths");
+  context_.warn("the clock of this machine was set " + std::to_string(std::abs(seconds)) + " s " +
+                (seconds > 0 ? "forward" : "back") + ": waits keep their lengths");
 }
 
 HangingFiles Daemon::hanging_files() const {
@@ -261,7 +263,7 @@ void Daemon::note_hanging_files() {
   const auto note = [this](const auto& present, const auto& known, const std::string& what) {
     for (const auto& [key, why] : present) {
       if (known.count(key) != 0) continue;
-      context_.log(why + ": " + what + " " + std::to_string(key) + " wait");
+      context_.warn(why + ": " + what + " " + std::to_string(key) + " wait");
     }
   };
   note(hanging.micrographs, hanging_files_.micrographs, "items of uid");
@@ -271,8 +273,9 @@ void Daemon::note_hanging_files() {
 }
 
 void Daemon::publish() {
-  if (next_.problem != last_problem_)
-    context_.log(next_.problem.empty() ? "recovered" : next_.problem);
+  if (next_.problem != last_problem_) {
+    next_.problem.empty() ? context_.log("recovered") : context_.warn(next_.problem);
+  }
   last_problem_ = next_.problem;
   next_.last_tick = context_.clock.now();
   next_.orphans = orphans_.stopped();

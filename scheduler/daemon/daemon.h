@@ -39,7 +39,10 @@ namespace scheduler {
 
 struct DaemonOptions {
   CrashHook crash{};
-  std::function<void(const std::string&)> log{};  // takes one line for the administrator
+  // Take one line for the administrator: what happens, and what goes wrong. `warn` not set: as
+  // `log`.
+  std::function<void(const std::string&)> log{};
+  std::function<void(const std::string&)> warn{};
   // Returns the free bytes on the disk of a folder; not set: asks the system.
   std::function<int64_t(const std::string&)> free_bytes{};
   // How long users' file systems are waited for, and what is called before a user's file is opened,

@@ -76,7 +76,7 @@ void begin_to_end_stalled(const DaemonContext& context, db::Attempt attempt,
     transaction.commit();
   }
   reach(context.crash, "after-stall-commit");
-  context.log(attempt.token + ": ending its job, since its search stalled: " + why);
+  context.warn(attempt.token + ": ending its job, since its search stalled: " + why);
   ask_to_stop(context, job.job_id);
 }
 

@@ -171,7 +171,7 @@ class Launcher {
     outcome.message = answer.message;
     store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"});
     for (const std::string& warning : answer.warnings) {
-      context_.log(attempt.token + ": the cluster warns: " + warning);
+      context_.warn(attempt.token + ": the cluster warns: " + warning);
     }
     breaker_.accepted(attempt.token);
     // Several nodes are too dear for a job that nobody knows of: it was submitted held.
@@ -239,11 +239,11 @@ class Launcher {
       case SiteFault::kNone:
         return;
       case SiteFault::kLane:
-        if (lanes_.hold(asked.lane, why, now_ms)) context_.log("submissions held: " + why);
+        if (lanes_.hold(asked.lane, why, now_ms)) context_.warn("submissions held: " + why);
         return;
       case SiteFault::kSize:
         if (sizes_.hold(sized_lane(asked.lane, size_of(asked.own_options)), why, now_ms)) {
-          context_.log("submissions held: " + why);
+          context_.warn("submissions held: " + why);
         }
         return;
       case SiteFault::kTransient:
@@ -255,7 +255,7 @@ class Launcher {
         news = breaker_.trip(outcome.site_fault, why, attempt.token, now_ms);
         break;
     }
-    if (news) context_.log("submissions paused: " + why);
+    if (news) context_.warn("submissions paused: " + why);
   }
 
   LaunchResult submit(const AttemptPlan& plan, const db::Item& item, const JobStart& start) {

@@ -40,7 +40,7 @@ void Orphans::check(const slurm::JobStatus& job) {
   seen_.insert(job.job_id);
   if (known_.insert(job.job_id).second) {
     ++stopped_;
-    context_.log("job " + job.job_id + " (" + job.name + ") has no open attempt: stopped");
+    context_.warn("job " + job.job_id + " (" + job.name + ") has no open attempt: stopped");
   }
   if (can_be_stopped(job)) ask_to_stop(context_, job.job_id);
 }

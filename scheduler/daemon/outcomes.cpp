@@ -40,6 +40,13 @@ std::string line_of(const db::Attempt& attempt, const Outcome& outcome) {
   return line;
 }
 
+void tell(const DaemonContext& context, const db::Attempt& attempt, const Outcome& outcome) {
+  const bool wrong =
+      attempt.state == db::AttemptState::kUnknown || attempt.state == db::AttemptState::kRejected ||
+      attempt.state == db::AttemptState::kFailed || attempt.state == db::AttemptState::kLost;
+  (wrong ? context.warn : context.log)(line_of(attempt, outcome));
+}
+
 // A device that failed its probe may be the site's fault: its failures are kept as a row until a
 // search passes its probe.
 int64_t start_in_row(const db::Attempt& attempt) {
@@ -114,7 +121,7 @@ void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outc
     transaction.commit();
   }
   reach(context.crash, points.after);
-  if (changed && !quiet) context.log(line_of(attempt, outcome));
+  if (changed && !quiet) tell(context, attempt, outcome);
 }
 
 void quarantine_poison(const DaemonContext& context, const Suspect& suspect) {
@@ -133,8 +140,8 @@ void quarantine_poison(const DaemonContext& context, const Suspect& suspect) {
                   {"before-outcome-commit", "after-outcome-commit"});
   } else if (item->state == db::ItemState::kQueued) {
     items.set_state(suspect.item, db::ItemState::kQuarantined, reason, context.clock.now());
-    context.log("item " + std::to_string(suspect.item) + ": " +
-                to_string(db::ItemState::kQuarantined) + ": " + reason);
+    context.warn("item " + std::to_string(suspect.item) + ": " +
+                 to_string(db::ItemState::kQuarantined) + ": " + reason);
   }
 }
 
@@ -144,7 +151,7 @@ void pause_after_crashes(const DaemonContext& context, const Suspect& suspect) {
   const std::string reason = "margayd ended abnormally at one item after another while it " + work +
                              ", last at item " + std::to_string(suspect.item) +
                              "; report the fault, and do not resume before its cause is gone";
-  context.log("submissions paused: " + reason);
+  context.warn("submissions paused: " + reason);
   db::Transaction transaction(context.database);
   db::PauseStore pauses(context.database);
   if (pauses.find()) return;
@@ -168,7 +175,7 @@ void store_open(const DaemonContext& context, const std::vector<OpenChange>& cha
     }
     reach(context.crash, "after-states-commit");
     for (const OpenChange& change : some) {
-      if (change.new_state) context.log(line_of(change.attempt, {}));
+      if (change.new_state) tell(context, change.attempt, {});
     }
   }
 }

@@ -196,8 +196,8 @@ void Tracker::give_up_probe(const db::Attempt& attempt) {
                              .cluster_reason = attempt.cluster_reason};
   if (!is_stuck(open, asks_for_more_than_mail(item.options))) return;
   breaker_.give_up(attempt.token);
-  context_.log(attempt.token + ": cannot start (" + attempt.cluster_reason +
-               "); another job tries whether jobs run again");
+  context_.warn(attempt.token + ": cannot start (" + attempt.cluster_reason +
+                "); another job tries whether jobs run again");
 }
 
 void Tracker::forget(int64_t attempt_id) {
@@ -378,7 +378,7 @@ void Tracker::report_to_breaker(const std::string& token, const Outcome& outcome
   }
   const int64_t now_ms = context_.clock.boot_ms();
   if (breaker_.trip(outcome.site_fault, outcome.pause_reason, token, now_ms)) {
-    context_.log("submissions paused: " + outcome.pause_reason);
+    context_.warn("submissions paused: " + outcome.pause_reason);
   }
 }
 

@@ -28,7 +28,7 @@ void end_waiting(const DaemonContext& context, int64_t item_id, db::ItemState st
   if (!item || !waits(*item) || (still_so && !still_so(*item))) return;
   items.set_state(item_id, state, reason, context.clock.now());
   transaction.commit();
-  context.log("item " + std::to_string(item_id) + ": " + to_string(state) + ": " + reason);
+  context.warn("item " + std::to_string(item_id) + ": " + to_string(state) + ": " + reason);
 }
 
 void postpone_waiting(const DaemonContext& context, int64_t item_id, const std::string& why,

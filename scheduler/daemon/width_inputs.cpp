@@ -103,7 +103,7 @@ void WidthInputs::look(const ClusterLimits& limits) {
 
 void WidthInputs::say(const std::string& problem) {
   if (problem != problem_ && !problem.empty()) {
-    context_.log(
+    context_.warn(
         "the cluster's GPUs are not known, so that items get slurm.shape and "
         "slurm.urgent_shape: " +
         problem);

@@ -2,12 +2,16 @@
 #include <spdlog/sinks/base_sink.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+// Without it each entry would have the place of this file on the machine that built it.
+#define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "base/environment.h"
 #include "scheduler/process/log.h"
@@ -47,6 +51,8 @@ class JournalSink : public spdlog::sinks::base_sink<std::mutex> {
 bool is_connected() {
   struct stat facts {};
   if (fstat(STDERR_FILENO, &facts) != 0) return false;
+  // libsystemd drops lines without a word where the journal's socket cannot be seen.
+  if (access("/run/systemd/journal/socket", W_OK) != 0) return false;
   return base::variable("JOURNAL_STREAM") ==
          std::to_string(facts.st_dev) + ":" + std::to_string(facts.st_ino);
 }

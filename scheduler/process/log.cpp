@@ -35,9 +35,13 @@ void set_log_level(LogLevel level) { spdlog::set_level(level_of(level)); }
 
 std::vector<std::pair<std::string, std::string>> journal_fields(const std::string& line) {
   static const std::regex token("\\bmargay-[a-z0-9]+-([0-9]+)-a([0-9]+)\\b");
+  static const std::regex item("\\bitem ([0-9]+)\\b");
   std::smatch found;
-  if (!std::regex_search(line, found, token)) return {};
-  return {{"MARGAY_JOB", found[0]}, {"MARGAY_ITEM", found[1]}, {"MARGAY_ATTEMPT", found[2]}};
+  if (std::regex_search(line, found, token)) {
+    return {{"MARGAY_JOB", found[0]}, {"MARGAY_ITEM", found[1]}, {"MARGAY_ATTEMPT", found[2]}};
+  }
+  if (std::regex_search(line, found, item)) return {{"MARGAY_ITEM", found[1]}};
+  return {};
 }
 
 }  // namespace scheduler

@@ -14,10 +14,12 @@ namespace scheduler {
 
 // Opens the log of this process; its level is kInfo.
 void open_log();
+// Holds for what is logged from then on; may be called at any time, by any thread.
 void set_log_level(LogLevel level);
 
-// Returns the fields that tell whose job a line names: MARGAY_JOB (make_token() in db/records.h),
-// MARGAY_ITEM and MARGAY_ATTEMPT; none where it names no job. Pure.
+// Returns the fields that tell what a line is about: MARGAY_JOB (make_token() in db/records.h),
+// MARGAY_ITEM and MARGAY_ATTEMPT of the first job that it names, or else MARGAY_ITEM of the first
+// item. Pure.
 std::vector<std::pair<std::string, std::string>> journal_fields(const std::string& line);
 
 // Returns a sink for the journal; null where standard error is not connected to it, or this build

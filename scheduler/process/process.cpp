@@ -194,9 +194,12 @@ class Server {
       running.retire();
       site->begin();
       current_.set(site);
-      set_log_level(site->config().log_level);
       tick_signal_.wake();  // it has no plan yet
+      // Under the level of which more is logged.
+      const LogLevel level = site->config().log_level;
+      if (level < running.config().log_level) set_log_level(level);
       spdlog::info("configuration '{}' reloaded", options_.config);
+      set_log_level(level);
       if (!wanted.need_restart.empty()) {
         spdlog::warn("changed, but applied only when margayd is restarted: {}",
                      base::joined(wanted.need_restart, ", "));
@@ -253,7 +256,8 @@ int run_daemon(const Options& options) {
 }  // namespace
 
 int refuse(const std::string& why, int code) {
-  std::fprintf(stderr, "margayd: %s\n", why.c_str());
+  // systemd takes an error's priority from before the line.
+  std::fprintf(stderr, "%smargayd: %s\n", journal_sink() ? "<3>" : "", why.c_str());
   return code;
 }
 

@@ -35,7 +35,9 @@ OptionsCheck options_check(const Config& config) {
 }
 
 DaemonOptions daemon_options() {
-  return {.crash = crash_hook(), .log = [](const std::string& line) { spdlog::info("{}", line); }};
+  return {.crash = crash_hook(),
+          .log = [](const std::string& line) { spdlog::info("{}", line); },
+          .warn = [](const std::string& line) { spdlog::warn("{}", line); }};
 }
 
 CommandsOptions command_options(const Config& config, const Daemon& daemon) {
@@ -72,7 +74,7 @@ HousekeeperContext Site::housekeeper_context() {
           .database = database_,
           .clock = clock_,
           .crash = crash_hook(),
-          .log = [](const std::string& line) { spdlog::info("{}", line); }};
+          .warn = [](const std::string& line) { spdlog::warn("{}", line); }};
 }
 
 void Site::retire() {

@@ -57,7 +57,7 @@ Housekeeper::Housekeeper(HousekeeperContext context)
 void Housekeeper::say_once(const std::string& problem) {
   if (problem == last_problem_) return;
   last_problem_ = problem;
-  if (context_.log) context_.log("folders of removed items stay for now: " + problem);
+  if (context_.warn) context_.warn("folders of removed items stay for now: " + problem);
 }
 
 std::string Housekeeper::kept_in(const db::Removal& removal) const {

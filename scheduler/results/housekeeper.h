@@ -33,7 +33,7 @@ struct HousekeeperContext {
   db::Database& database;
   const Clock& clock;
   CrashHook crash{};
-  std::function<void(const std::string&)> log{};  // takes one line for the administrator
+  std::function<void(const std::string&)> warn{};  // takes one line for the administrator
 };
 
 // What `margay admin gc` removes.

@@ -67,7 +67,7 @@ bool starts_with(const std::string& text, const std::string& beginning) {
 
 void add_prose(DocPage& page, const std::string& text) {
   static const std::regex link(R"(\]\(([^)\s]+)\))");
-  static const std::regex code("`([^`\n]+)`");
+  static const std::regex code("`([^`]+)`");
   for (std::sregex_iterator i(text.begin(), text.end(), link), end; i != end; ++i) {
     const std::string target = (*i)[1].str();
     if (target.find("://") != std::string::npos || starts_with(target, "mailto:")) continue;
@@ -75,7 +75,7 @@ void add_prose(DocPage& page, const std::string& text) {
     if (!path.empty()) page.links.push_back(path);
   }
   for (std::sregex_iterator i(text.begin(), text.end(), code), end; i != end; ++i) {
-    page.inline_code.push_back((*i)[1]);
+    page.inline_code.push_back(with_single_blanks((*i)[1]));
   }
 }
 

@@ -22,7 +22,7 @@ struct DocPage {
   std::vector<CodeBlock> blocks;
   std::vector<std::string> indented;     // lines of code blocks without a fence
   std::vector<std::string> links;        // targets on this site, without the part after #
-  std::vector<std::string> inline_code;  // in one line each
+  std::vector<std::string> inline_code;  // line breaks are blanks
 };
 
 DocPage parse_page(const std::string& name, const std::string& text);

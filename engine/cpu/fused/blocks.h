@@ -16,20 +16,20 @@ struct TemplateRows {
   size_t rows;      // at most the number of lanes; lanes without a row are zero
   float* out;       // the first row of the first tile of columns: points of `lanes` columns
   size_t tiles;     // floats from one tile of columns to the next
-  bool past_cache;  // write past the caches, which are too small for what follows
+  bool past_cache;  // true: the output does not fit the caches, and is written past them
 };
 
 // Columns: they are transformed forward, their conjugate is multiplied by the image's spectrum, and
 // the product is transformed back.
 struct Columns {
   const float* rows;  // `count` points, zeros behind them
-  const float* next;  // those of this thread's next call, fetched meanwhile; null: not known
+  const float* next;  // those of the thread's next call, fetched meanwhile; null: not known
   size_t count;
   const float* image;  // a point for each position of the line
   float* out;          // rows 0 .. lanes-1 of this tile of columns
   size_t row_blocks;   // floats from one block of `lanes` rows to the next
   size_t wanted;       // rows to write
-  bool past_cache;     // as for the template's rows
+  bool past_cache;     // as in TemplateRows
 };
 
 // The most transforms in a group. Its sums have 32 bits, enough for 128 times what one transform
@@ -55,7 +55,7 @@ struct Statistics {
 // correlations.
 struct Rows {
   const float* in;    // tiles of lanes x lanes points, one row behind another
-  const float* next;  // as for columns
+  const float* next;  // as in Columns
   Indices indices;
   size_t wanted;
   // Sums over a group of transforms: for each point `lanes` sums, then `lanes` sums of squares.
@@ -88,7 +88,7 @@ constexpr size_t projection_floats(size_t n, size_t lanes) {
   return (n + lanes - 1) / lanes * projection_row_points(n, lanes) * 2 * lanes;
 }
 
-// Points of working memory that the kernels need beside Line::working().
+// Points of working memory that rows need beside Line::working().
 constexpr size_t kScratchPoints = 16 * 16;
 
 }  // namespace engine::cpu::fused

@@ -104,7 +104,7 @@ void template_rows(const Line& line, const TemplateRows& t, float* working) {
 
 constexpr size_t kCacheLine = 64 / sizeof(float);
 
-// Asks for `count` floats to come into the second cache.
+// Prefetches `count` floats into the second cache.
 HWY_INLINE void fetch(const float* from, size_t count) {
   for (size_t i = 0; i < count; i += kCacheLine) __builtin_prefetch(from + i, 0, 2);
 }
@@ -128,9 +128,11 @@ HWY_NOINLINE void write_rows(const Line& line, const Columns& c,
 
 void columns(const Line& line, const Columns& c, float* working) {
   forward_first(line, c.rows, c.count, working);
-  const size_t share = (c.count + line.parts - 1) / line.parts * kPoint;
   for (size_t p = 0; p < line.parts; ++p) {
-    if (c.next != nullptr) fetch(c.next + p * share, share);
+    if (c.next != nullptr) {
+      const size_t begin = p * c.count / line.parts, end = (p + 1) * c.count / line.parts;
+      fetch(c.next + begin * kPoint, (end - begin) * kPoint);
+    }
     correlate_part(line, c.image + p * line.part * kPoint,
                    working + p * line.part_stride() * kPoint);
   }
@@ -174,17 +176,15 @@ OutOfRange rows(const Line& line, const Rows& r, float* working) {
     inverse_part(line, working + p * line.part_stride() * kPoint);
   }
   OutOfRange found;
-  const float* next = r.next;
   inverse_last(line, working, scratch, [&](size_t begin, size_t count, const float* points) {
     for (size_t k = 0; k < line.parts; ++k) {
-      const size_t column = begin + k * line.part;
-      if (column >= r.wanted) break;
-      const size_t now = std::min(count, r.wanted - column);
-      // Bit by bit, so that memory is busy while the processor computes.
-      if (next != nullptr) {
-        fetch(next, now * kPoint);
-        next += now * kPoint;
+      // The fetches are spread over the pass, so that memory is busy while the processor computes.
+      if (r.next != nullptr) {
+        fetch(r.next + (begin * line.parts + k * count) * kPoint, count * kPoint);
       }
+      const size_t column = begin + k * line.part;
+      if (column >= r.wanted) continue;
+      const size_t now = std::min(count, r.wanted - column);
       if (r.indices.second >= 0) {
         add_points<true>(points + k * count * kPoint, now, column, r, found);
       } else {

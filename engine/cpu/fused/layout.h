@@ -42,8 +42,8 @@ struct Layout {
   size_t exchange_row_block() const { return (column_blocks() + 1) * tile(); }
   size_t exchange_floats() const { return row_blocks() * exchange_row_block(); }
 
-  // True where so many floats are larger than second caches: what a third one holds is better left
-  // to the rest.
+  // True where an array of so many floats exceeds 4 MB, more than a second cache holds. The third
+  // is left to other data.
   static bool past_cache(size_t floats) { return floats * sizeof(float) > (size_t{4} << 20); }
 
   // The image's spectrum: [column block][row][column], both in the order of Line::frequencies.

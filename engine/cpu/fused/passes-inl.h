@@ -6,7 +6,6 @@
 #define MARGAY_FUSED_PASSES_INL_H
 #endif
 
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>

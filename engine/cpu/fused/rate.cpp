@@ -131,7 +131,7 @@ class Sample {
     kernels_.columns(
         columns_,
         {.rows = rows_of(thread * blocks + block),
-         .next = rows_of(thread * blocks + block + 1),
+         .next = rows_of(thread * blocks + (block + 1) % blocks),
          .count = layout_.size,
          .image = image_.data() + (thread * blocks + block) * layout_.image_block(),
          .out =

@@ -8,8 +8,10 @@
 #define MARGAY_FUSED_SUMS_INL_H
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -173,7 +175,8 @@ HWY_INLINE void add_points(const float* HWY_RESTRICT points, size_t count, size_
   for (size_t i = 0; i < count; ++i) {
     const Point p = load(points + i * kPoint);
     const size_t at = (column + i) * kLanes;
-    hwy::Prefetch(s.best + at + count * kLanes);  // of the next call for these rows
+    // The next call but for other parts begins `count` columns further on.
+    hwy::Prefetch(s.best + std::min(column + i + count, rows.wanted - 1) * kLanes);
     I squares;
     bool small = false;
     if constexpr (kFused) {

@@ -52,6 +52,8 @@ bool runs_with(const std::string& word) {
 
 class EveryState : public ::testing::Test {
  protected:
+  static constexpr int kNodes = 6;
+
   static void SetUpTestSuite() {
     if (!SlurmBed::missing().empty()) return;
     // A job completes as long as this file is there.
@@ -61,7 +63,7 @@ class EveryState : public ::testing::Test {
     fs::permissions(scratch_.path(), fs::perms::others_exec | fs::perms::others_read,
                     fs::perm_options::add);
     fs::permissions(epilog_, fs::perms::others_exec | fs::perms::owner_exec, fs::perm_options::add);
-    bed_ = std::make_unique<SlurmBed>(BedOptions{.nodes = 6, .conf = {"Epilog=" + epilog_}});
+    bed_ = std::make_unique<SlurmBed>(BedOptions{.nodes = kNodes, .conf = {"Epilog=" + epilog_}});
   }
   static void TearDownTestSuite() {
     fs::remove(keep_completing_);
@@ -70,8 +72,8 @@ class EveryState : public ::testing::Test {
   void SetUp() override {
     if (!bed_) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
     // A test that takes every node would wait for one that the controller takes for down.
-    EXPECT_TRUE(becomes_true([] { return nodes_in_other_states("idle").empty(); }))
-        << nodes_in_other_states("idle");
+    ASSERT_TRUE(becomes_true([] { return nodes_that_are_not_idle().empty(); }))
+        << nodes_that_are_not_idle();
     queue_ = std::make_unique<SlurmQueue>(
         *bed_, SiteOptions{.slurm = "  urgent_shape: nodes\n  nodes: 5\n"});
     queue_->let_searches_wait();
@@ -79,11 +81,11 @@ class EveryState : public ::testing::Test {
     queue_->add_template();
   }
   void TearDown() override {
-    if (HasFailure() && queue_) {
-      std::cout << nodes_in_other_states("idle") << bed_->squeue({"--long"})
-                << queue_->kill_daemon(SIGKILL).error;
-    }
     fs::remove(keep_completing_);
+    if (HasFailure() && queue_) {
+      std::cout << queue_->kill_daemon(SIGKILL).error << nodes_that_are_not_idle()
+                << bed_->run({"squeue", "--long"}).output;
+    }
     queue_.reset();
     if (bed_) {
       EXPECT_TRUE(becomes_true([] {
@@ -92,20 +94,21 @@ class EveryState : public ::testing::Test {
     }
   }
 
-  // Name, state and reason of each node that is in another state.
-  static std::string nodes_in_other_states(const std::string& state) {
-    std::istringstream nodes(
-        bed_->output_of({"sinfo", "-h", "-N", "-p", "main", "-o", "%T %N: %E"}));
-    std::string others;
-    for (std::string node; std::getline(nodes, node);) {
-      if (!node.starts_with(state + " ")) others += node + "\n";
+  // State, name and reason of each node that is not idle, or why they are not known.
+  static std::string nodes_that_are_not_idle() {
+    const Finished listed = bed_->run({"sinfo", "-h", "-N", "-p", "main", "-o", "%T %N: %E"});
+    std::istringstream nodes(listed.output);
+    std::string others = listed.error;
+    int count = 0;
+    for (std::string node; std::getline(nodes, node); ++count) {
+      if (!node.starts_with("idle ")) others += node + "\n";
     }
-    return others;
+    return count == kNodes ? others : others + std::to_string(count) + " nodes are listed\n";
   }
   // Takes every core of every node.
   static std::string fill_all_nodes() {
-    const std::string job =
-        bed_->sbatch({"--nodes=6", "--exclusive", "--output=/dev/null"}, "sleep 600");
+    const std::string job = bed_->sbatch(
+        {"--nodes=" + std::to_string(kNodes), "--exclusive", "--output=/dev/null"}, "sleep 600");
     EXPECT_TRUE(becomes_true([&] { return bed_->job_field(job, "JobState") == "RUNNING"; }));
     return job;
   }
@@ -231,8 +234,9 @@ TEST_F(EveryState, AJobIsCancelledBySomebodyElse) {
 
 TEST_F(EveryState, AJobIsPreempted) {
   const int item = running_item({"--qos", "low"});
-  const std::string other =
-      bed_->sbatch({"--qos=high", "--nodes=6", "--exclusive", "--output=/dev/null"}, "sleep 3");
+  const std::string other = bed_->sbatch(
+      {"--qos=high", "--nodes=" + std::to_string(kNodes), "--exclusive", "--output=/dev/null"},
+      "sleep 3");
   expect_first("preempted", item, "FAILED", "preempted");
   queue_->let_searches_go();
   EXPECT_TRUE(becomes_true([&] { return queue_->state_of(item) == "DONE"; }));

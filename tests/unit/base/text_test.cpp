@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace base {
 namespace {
 
@@ -53,11 +55,12 @@ TEST(GroupedNumber, HasACommaBeforeEveryThirdDigit) {
   EXPECT_EQ(counted(3000, "rank"), "3,000 ranks");
 }
 
-TEST(RateText, HasThreeDigitsAtLeast) {
-  EXPECT_EQ(rate_text(0), "0");
+TEST(RateText, IsRoundedToThreeDigitsOrAWholeNumber) {
+  for (const double none : {0.0, -1.0, std::nan("")}) EXPECT_EQ(rate_text(none), "0");
   EXPECT_EQ(rate_text(0.01234), "0.0123");
   EXPECT_EQ(rate_text(6.3), "6.3");
   EXPECT_EQ(rate_text(99.4), "99.4");
+  EXPECT_EQ(rate_text(99.96), "100");
   EXPECT_EQ(rate_text(630.4), "630");
   EXPECT_EQ(rate_text(1689.7), "1,690");
   EXPECT_EQ(rate_text(1e300), "1,000,000,000,000,000");

@@ -116,8 +116,11 @@ class OneTransform {
   }
   void correlate_columns(float* working) {
     for (size_t block = 0; block < layout_.column_blocks(); ++block) {
+      const float* rows = template_rows_.data() + block * layout_.template_block();
+      const bool is_last = block + 1 == layout_.column_blocks();
       choose_kernels().columns(columns_,
-                               {.rows = template_rows_.data() + block * layout_.template_block(),
+                               {.rows = rows,
+                                .next = is_last ? nullptr : rows + layout_.template_block(),
                                 .count = layout_.size,
                                 .image = image_.data() + block * layout_.image_block(),
                                 .out = exchange_.data() + block * layout_.tile(),
@@ -132,9 +135,12 @@ class OneTransform {
       const size_t at = block * layout_.map_block();
       const Statistics statistics{&best_[at], &index_[at], &sum_[at], &squares_[at]};
       Guarded<int32_t> sums(2 * layout_.map_block(), 0);
+      const float* in = exchange_.data() + block * layout_.exchange_row_block();
+      const bool is_last = block + 1 == layout_.row_blocks();
       const OutOfRange found =
           choose_kernels().rows(rows_,
-                                {.in = exchange_.data() + block * layout_.exchange_row_block(),
+                                {.in = in,
+                                 .next = is_last ? nullptr : in + layout_.exchange_row_block(),
                                  .indices = {6, 7},
                                  .wanted = layout_.valid_width,
                                  .sums = sums.data(),

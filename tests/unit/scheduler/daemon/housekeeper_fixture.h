@@ -26,7 +26,7 @@ class HousekeeperTest : public CommandsTest {
                                  keeper_crash_.clear();
                                  throw Crash{};
                                },
-                           .log = [this](const std::string& line) { log_.push_back(line); }});
+                           .warn = [this](const std::string& line) { log_.push_back(line); }});
   }
   // Until there is nothing to do at present.
   void keep() {

@@ -193,7 +193,8 @@ TEST_F(MicrographReaderTest, AVerdictIsNotAboutTheFileOfARetryMeanwhile) {
   folder_.write("a.mrc", "another micrograph");
   folder_.write("share/b.mrc", "another micrograph");
   for (const int64_t id : {wrong, away}) retry(id);
-  const DaemonContext context{config_, *database_, cluster_, clock_, {}, [](const auto&) {}, {}};
+  const DaemonContext context{config_, *database_,         cluster_,           clock_,
+                              {},      [](const auto&) {}, [](const auto&) {}, {}};
   end_waiting(context, wrong, ItemState::kQuarantined, "it changed", still_unread(read_wrong));
   postpone_waiting(context, away, "it is away", still_unread(read_away));
   EXPECT_EQ(item(wrong).state, ItemState::kQueued);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "db/records.h"
 
 namespace scheduler {
@@ -20,16 +22,23 @@ TEST(JournalFields, TellWhoseJobALineNames) {
   EXPECT_THAT(journal_fields("submitting '" + token + "'"), testing::SizeIs(3));
 }
 
-TEST(JournalFields, AreMissingWhereALineNamesNoJob) {
-  for (const char* line : {"", "margayd stops; running jobs continue", "margay-x-12",
-                           "margay-x-1-b2", "xmargay-x-1-a2", "margay-x-1-a2b"}) {
+TEST(JournalFields, TellWhichItemALineNames) {
+  EXPECT_THAT(journal_fields("item 12: QUARANTINED: its template is not there"),
+              ElementsAre(Pair("MARGAY_ITEM", "12")));
+  EXPECT_THAT(journal_fields("margayd ended abnormally while it had item 7 in hand"),
+              ElementsAre(Pair("MARGAY_ITEM", "7")));
+}
+
+TEST(JournalFields, AreMissingWhereALineNamesNoneOfThem) {
+  for (const char* line :
+       {"", "margayd stops; running jobs continue", "margay-x-12", "12 items", "items 12",
+        "item 12a", "margay-x-1-b2", "xmargay-x-1-a2", "margay-x-1-a2b"}) {
     EXPECT_THAT(journal_fields(line), IsEmpty()) << line;
   }
 }
 
 // A test's standard error is not what systemd has connected.
 TEST(JournalSink, IsOnlyForAStreamThatSystemdHasConnected) {
-  EXPECT_EQ(journal_sink(), nullptr);
   ::setenv("JOURNAL_STREAM", "1:1", 1);
   EXPECT_EQ(journal_sink(), nullptr);
   ::unsetenv("JOURNAL_STREAM");
