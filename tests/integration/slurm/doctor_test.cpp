@@ -84,7 +84,7 @@ TEST_P(DoctorOnSlurm, MoreGpusThanTheAccountGivesAJobAreBad) {
   expect_limit(bad, "node");
   EXPECT_THAT(bad.output,
               AllOf(HasSubstr("asks for 2 GPUs a job, and MaxTRESPerJob of " + bed_->user() +
-                              "'s association with account 'lab' is 1 GPUs"),
+                              "'s association with account 'lab' is 1 GPU"),
                     HasSubstr("slurm.gpus_per_node")));
 }
 
