@@ -1,4 +1,4 @@
-// Kinds of files by their names.
+// Checks the endings of file names.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace base {
 
-// Says that a file named `path`, written as `kind`, would not be what its name says: that of a
-// table, a map, a STAR file, a picture or a compressed file. Returns "" where nothing is wrong, as
-// with an ending that is none of theirs. `endings` are those of the kind, the usual one first.
+// Returns a message where `path`, which is to be written as `kind`, has the ending of another kind
+// of file: of a table, a map, a STAR file, an image or a compressed file. Returns "" otherwise,
+// also for an ending of no known kind. `endings` are those of `kind`, the usual one first.
 std::string wrong_ending(const std::string& path, const std::string& kind,
                          const std::vector<std::string>& endings);
 

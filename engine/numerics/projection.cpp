@@ -30,7 +30,7 @@ struct Lattice {
   size_t row_length() const { return static_cast<size_t>(n) / 2 + 1; }
   size_t plane() const { return static_cast<size_t>(n) * row_length(); }
 
-  // Finds the sample at (z, y, x), and asks for its points to come into the cache.
+  // Finds the sample at (z, y, x), and prefetches its points.
   Sample find(double z, double y, double x, bool mate) const {
     if (z < 0 || z > n - 1 || y < 0 || y > n - 1 || x > n / 2) return {.mate = mate};
     const int z0 = std::min(static_cast<int>(z), n - 2);

@@ -40,7 +40,8 @@ std::string line_of(const db::Attempt& attempt, const Outcome& outcome) {
   return line;
 }
 
-void tell(const DaemonContext& context, const db::Attempt& attempt, const Outcome& outcome) {
+// Logs an attempt's new state: as a warning where something went wrong.
+void log_state(const DaemonContext& context, const db::Attempt& attempt, const Outcome& outcome) {
   const bool wrong =
       attempt.state == db::AttemptState::kUnknown || attempt.state == db::AttemptState::kRejected ||
       attempt.state == db::AttemptState::kFailed || attempt.state == db::AttemptState::kLost;
@@ -121,7 +122,7 @@ void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outc
     transaction.commit();
   }
   reach(context.crash, points.after);
-  if (changed && !quiet) tell(context, attempt, outcome);
+  if (changed && !quiet) log_state(context, attempt, outcome);
 }
 
 void quarantine_poison(const DaemonContext& context, const Suspect& suspect) {
@@ -175,7 +176,7 @@ void store_open(const DaemonContext& context, const std::vector<OpenChange>& cha
     }
     reach(context.crash, "after-states-commit");
     for (const OpenChange& change : some) {
-      if (change.new_state) tell(context, change.attempt, {});
+      if (change.new_state) log_state(context, change.attempt, {});
     }
   }
 }

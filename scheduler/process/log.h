@@ -17,9 +17,9 @@ void open_log();
 // Holds for what is logged from then on; may be called at any time, by any thread.
 void set_log_level(LogLevel level);
 
-// Returns the fields that tell what a line is about: MARGAY_JOB (make_token() in db/records.h),
-// MARGAY_ITEM and MARGAY_ATTEMPT of the first job that it names, or else MARGAY_ITEM of the first
-// item. Pure.
+// Returns the journal's fields for a line: of the first job that it names, MARGAY_JOB (the job's
+// name in Slurm), MARGAY_ITEM and MARGAY_ATTEMPT (numbers); where it names none, MARGAY_ITEM of the
+// first item; otherwise none. Pure.
 std::vector<std::pair<std::string, std::string>> journal_fields(const std::string& line);
 
 // Returns a sink for the journal; null where standard error is not connected to it, or this build

@@ -195,7 +195,7 @@ class Server {
       site->begin();
       current_.set(site);
       tick_signal_.wake();  // it has no plan yet
-      // Under the level of which more is logged.
+      // The line is logged where either level has it.
       const LogLevel level = site->config().log_level;
       if (level < running.config().log_level) set_log_level(level);
       spdlog::info("configuration '{}' reloaded", options_.config);

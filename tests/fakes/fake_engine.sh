@@ -1,7 +1,7 @@
 #!/bin/bash
-# In place of margay-engine: counts one orientation in each template; of a search it tells in
-# `effects`, beside itself, that it was run, sleeps a moment, and leaves what a finished search
-# leaves; one that resumes tells that too. When there is a file `wait`, it waits for a file `go`. The
+# In place of margay-engine: counts one orientation in each template; of a search it records
+# in `effects`, beside itself, that it was run, sleeps a moment, and leaves what a finished search
+# leaves; one that resumes records that too. When there is a file `wait`, it waits for a file `go`. The
 # shell lines in `do-ITEM`, or else in `do`, are run first; those in `selftest` are its probe of the
 # device.
 set -eu

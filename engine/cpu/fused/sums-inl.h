@@ -175,7 +175,7 @@ HWY_INLINE void add_points(const float* HWY_RESTRICT points, size_t count, size_
   for (size_t i = 0; i < count; ++i) {
     const Point p = load(points + i * kPoint);
     const size_t at = (column + i) * kLanes;
-    // The next call but for other parts begins `count` columns further on.
+    // The next call for this part begins `count` columns further on.
     hwy::Prefetch(s.best + std::min(column + i + count, rows.wanted - 1) * kLanes);
     I squares;
     bool small = false;

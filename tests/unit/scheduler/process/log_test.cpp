@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-TEST(JournalFields, TellWhoseJobALineNames) {
+TEST(JournalFields, AreOfTheJobThatALineNames) {
   const std::string token = db::make_token("2x56mz", 12, 3);
   EXPECT_THAT(journal_fields(token + ": FAILED (bad_input): it is cut short; item QUARANTINED"),
               ElementsAre(Pair("MARGAY_JOB", token), Pair("MARGAY_ITEM", "12"),
@@ -22,7 +22,7 @@ TEST(JournalFields, TellWhoseJobALineNames) {
   EXPECT_THAT(journal_fields("submitting '" + token + "'"), testing::SizeIs(3));
 }
 
-TEST(JournalFields, TellWhichItemALineNames) {
+TEST(JournalFields, AreOfTheItemThatALineNames) {
   EXPECT_THAT(journal_fields("item 12: QUARANTINED: its template is not there"),
               ElementsAre(Pair("MARGAY_ITEM", "12")));
   EXPECT_THAT(journal_fields("margayd ended abnormally while it had item 7 in hand"),
