@@ -1,10 +1,12 @@
-// What `margay doctor` finds on a real Slurm: limits of QOS and association that Slurm itself tells
-// nobody until a job waits for ever.
+// What `margay doctor` finds on a real Slurm: limits of QOS and association that Slurm itself does
+// not report until a job waits for ever.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <memory>
+#include <sstream>
+#include <string>
 
 #include "tests/integration/slurm/slurm_queue.h"
 #include "tests/require.h"
@@ -102,7 +104,8 @@ TEST_P(DoctorOnSlurm, APartitionThatDoesNotAllowTheAccountIsBad) {
                                 HasSubstr("its AllowAccounts (physics) lacks 'research'")));
 }
 
-// What `margayd --init` finds is what this Slurm has, and what the doctor accepts of it.
+// What `margayd --init` finds is what this Slurm has, and the doctor finds nothing bad in it but
+// that the package's folder for the socket is not there.
 TEST_P(DoctorOnSlurm, AConfigurationToBeginWithNamesWhatSlurmHas) {
   if (!GetParam()) GTEST_SKIP() << "it is made of what Slurm's commands say";
   const std::string file = bed_->files() + "/site.yaml";
@@ -115,6 +118,12 @@ TEST_P(DoctorOnSlurm, AConfigurationToBeginWithNamesWhatSlurmHas) {
   const Finished doctor = bed_->run({MARGAY_BIN_DIR "/margayd", "--doctor", "--config", file});
   EXPECT_THAT(doctor.output, AllOf(ContainsRegex("ok +partition 'main': exists"),
                                    ContainsRegex("ok +shape nodes: partition 'main'")));
+  std::istringstream lines(doctor.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("BAD")) {
+      EXPECT_THAT(line, ContainsRegex("^BAD +socket: its folder"));
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(ByEachTransport, DoctorOnSlurm, ::testing::Bool(),
