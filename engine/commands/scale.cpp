@@ -187,9 +187,10 @@ ScaleRow row_of(const Json& manifest, int ranks, int nodes) {
   ScaleRow row{.ranks = ranks,
                .nodes = nodes,
                .seconds = manifest.at("timings").at("search_seconds").get<double>()};
-  row.correlations.push_back(manifest.at("counts").at("rank_0_correlations").get<int64_t>());
+  row.correlations.push_back(
+      base::whole_number<int64_t>(manifest.at("counts").at("rank_0_correlations")));
   for (const Json& other : manifest.at("other_ranks")) {
-    row.correlations.push_back(other.at("correlations").get<int64_t>());
+    row.correlations.push_back(base::whole_number<int64_t>(other.at("correlations")));
   }
   return row;
 }
@@ -197,11 +198,11 @@ ScaleRow row_of(const Json& manifest, int ranks, int nodes) {
 void describe_search(const Json& manifest, ScaleTable& table) {
   const Json& micrograph = manifest.at("inputs").at("micrograph");
   const Json& counts = manifest.at("counts");
-  table.correlations = counts.at("correlations").get<int64_t>();
+  table.correlations = base::whole_number<int64_t>(counts.at("correlations"));
   table.search = micrograph.at("width").dump() + " x " + micrograph.at("height").dump() +
                  " pixels, template " + manifest.at("inputs").at("template").at("size").dump() +
                  "^3, " + base::grouped_number(table.correlations) + " correlations in " +
-                 base::grouped_number(counts.at("units").get<int64_t>()) + " units";
+                 base::grouped_number(base::whole_number<int64_t>(counts.at("units"))) + " units";
   table.backend = manifest.at("device").at("backend").get<std::string>();
   table.device = manifest.at("device").at("name").get<std::string>();
 }

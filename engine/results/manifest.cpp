@@ -197,21 +197,27 @@ void write_manifest(const Manifest& manifest) {
 namespace {
 
 std::optional<SearchGrid> grid_in(const Json& manifest, const std::string& path) {
-  constexpr int kLongestSide = 1 << 14;
+  constexpr int kLongestSide = 1 << 20;
+  constexpr int kLargestTemplate = 1 << 14;
   const Json crop = manifest.value("fourier_crop", Json());  // not in those of earlier versions
   if (crop.is_null()) return std::nullopt;
   const Json& whole = manifest.at("inputs");
-  const int size = whole.at("template").at("size").get<int>();
-  const int cropped = crop.at("template_size").get<int>();
-  if (cropped < 1 || cropped >= size || size > kLongestSide) {
+  const int size = base::whole_number<int>(whole.at("template").at("size"));
+  const int cropped = base::whole_number<int>(crop.at("template_size"));
+  if (cropped < 1 || cropped >= size || size > kLargestTemplate) {
     throw InputError("'" + path + "': fourier_crop.template_size is " + std::to_string(cropped) +
                      ", of a template of " + std::to_string(size) +
                      " pixels; remove the manifest or run the search again");
   }
+  const Json& micrograph = whole.at("micrograph");
+  const auto side = [&](const char* key) {
+    const int pixels = base::whole_number<int>(micrograph.at(key));
+    if (pixels >= 1 && pixels <= kLongestSide) return pixels;
+    throw InputError("'" + path + "': inputs.micrograph." + key + " is " + std::to_string(pixels) +
+                     "; remove the manifest or run the search again");
+  };
   const int shared = std::gcd(size, cropped);
-  SearchGrid grid =
-      grid_of_sides(whole.at("micrograph").at("height").get<int>(),
-                    whole.at("micrograph").at("width").get<int>(), cropped / shared, size / shared);
+  SearchGrid grid = grid_of_sides(side("height"), side("width"), cropped / shared, size / shared);
   grid.template_size = cropped;
   return grid;
 }
@@ -224,12 +230,13 @@ std::optional<SearchedMaps> read_searched_maps(const std::string& path,
   if (!text) return std::nullopt;
   try {
     const Json json = Json::parse(*text);
-    if (json.at("format").get<int>() > kManifestFormat) {
+    if (base::whole_number<int>(json.at("format")) > kManifestFormat) {
       throw InputError("'" + path + "': written by a newer margay-engine (format " +
                        json.at("format").dump() + "); use that one");
     }
-    SearchedMaps maps{.correlations = json.at("counts").at("correlations").get<int64_t>(),
-                      .grid = grid_in(json, path)};
+    SearchedMaps maps{
+        .correlations = base::whole_number<int64_t>(json.at("counts").at("correlations")),
+        .grid = grid_in(json, path)};
     const auto theirs = json.at("outputs").at("scaled_mip").at("path").get<std::string>();
     if (fs::path(theirs).filename() != fs::path(scaled_mip).filename()) return std::nullopt;
     return maps;

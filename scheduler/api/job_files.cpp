@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr size_t kLongestPiece = size_t{256} * 1024;
 constexpr size_t kLongestWord = 64;  // of a report's state and time
+constexpr double kLargestReported = 1e15;
 
 // Whoever wrote the manifest may name any path, and must not learn here what is there.
 bool is_own_file(const std::filesystem::path& path, const std::filesystem::path& folder) {
@@ -43,7 +45,8 @@ nlohmann::json reported(const nlohmann::json& file) {
   nlohmann::json progress = nlohmann::json::object();
   for (const char* key : {"done", "total", "rate", "eta_seconds", "best_z"}) {
     const auto found = file.find(key);
-    if (found != file.end() && found->is_number()) progress[key] = *found;
+    if (found == file.end() || !found->is_number()) continue;
+    if (std::abs(found->get<double>()) <= kLargestReported) progress[key] = *found;
   }
   for (const char* key : {"state", "time"}) {
     const auto text = get_text(file, key);

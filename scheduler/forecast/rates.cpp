@@ -23,14 +23,18 @@ constexpr double kSitePixels = 4096.0 * 4096.0;
 constexpr double kLeastSeconds = 0.1;
 constexpr double kLeastFigure = 1e-9;
 constexpr double kMostFigure = 1e12;
+constexpr int64_t kLongestSide = 1 << 24;  // pixels, as in MRC files that can be read
 
 bool makes_sense(double value) { return value >= kLeastFigure && value <= kMostFigure; }
 
+bool is_side(int64_t pixels) { return pixels > 0 && pixels <= kLongestSide; }
+
 bool makes_sense(const FinishedSearch& search) {
-  return !search.engine.empty() && !search.device.empty() && search.height > 0 &&
-         search.width > 0 && search.template_size > 0 && search.gpus > 0 && search.nodes > 0 &&
-         makes_sense(search.correlations) && makes_sense(search.search_seconds) &&
-         search.serial_seconds >= 0 && search.serial_seconds <= kMostFigure;
+  return !search.engine.empty() && !search.device.empty() && is_side(search.height) &&
+         is_side(search.width) && is_side(search.template_size) && search.gpus > 0 &&
+         search.nodes > 0 && makes_sense(search.correlations) &&
+         makes_sense(search.search_seconds) && search.serial_seconds >= 0 &&
+         search.serial_seconds <= kMostFigure;
 }
 
 auto key_of(const Measure& measure) {

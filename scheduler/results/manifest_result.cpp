@@ -46,7 +46,8 @@ bool is_kept(const std::string& output, ResultsKeep keep) {
 
 std::string refuse_identity(const Json& manifest, const db::Attempt& attempt,
                             const db::Template& search_template) {
-  if (manifest.at("format").get<int>() != 1) return "is of a format that this margayd cannot read";
+  if (base::whole_number<int>(manifest.at("format")) != 1)
+    return "is of a format that this margayd cannot read";
   if (manifest.at("status") != "done") return "does not say that the search is done";
   if (manifest.at("attempt") != attempt.token) {
     return "is of attempt '" + manifest.at("attempt").get<std::string>() + "'";
@@ -64,7 +65,7 @@ std::string refuse_identity(const Json& manifest, const db::Attempt& attempt,
 
 std::string refuse_outputs(const Json& manifest, const std::string& folder) {
   for (const auto& [output, file] : kOutputs) {
-    const auto bytes = manifest.at("outputs").at(output).at("bytes").get<uintmax_t>();
+    const auto bytes = base::whole_number<uintmax_t>(manifest.at("outputs").at(output).at("bytes"));
     std::error_code error;
     const uintmax_t found = fs::file_size(folder + "/" + file, error);
     if (error) return std::string("names ") + file + ", which is not there";
@@ -80,11 +81,11 @@ db::Result result_of(const Json& manifest, const db::Attempt& attempt, int64_t n
   result.manifest_path = attempt.directory + "/" + kManifestFile;
   result.peaks_csv = attempt.directory + "/" + kPeaksFile;
   const Json& peaks = manifest.at("peaks");
-  result.peaks = peaks.at("count").get<int64_t>();
+  result.peaks = base::whole_number<int64_t>(peaks.at("count"));
   result.cutoff = peaks.at("cutoff").get<double>();
   // Not a number (JSON null) when the map has no pixel with a deviation.
   if (peaks.at("best_z").is_number()) result.best_z = peaks.at("best_z").get<double>();
-  result.correlations = manifest.at("counts").at("correlations").get<int64_t>();
+  result.correlations = base::whole_number<int64_t>(manifest.at("counts").at("correlations"));
   for (const char* part :
        {"read_seconds", "preprocess_seconds", "search_seconds", "write_seconds"}) {
     result.seconds += manifest.at("timings").at(part).get<double>();

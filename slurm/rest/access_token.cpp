@@ -66,7 +66,10 @@ std::optional<TokenFacts> read_token_facts(const std::string& token) {
   if (!claims.is_object()) return std::nullopt;
   TokenFacts facts;
   const auto expires = claims.find("exp");
-  if (expires != claims.end() && expires->is_number()) facts.expires = expires->get<int64_t>();
+  if (expires != claims.end() && expires->is_number()) {
+    constexpr double kLatest = 1e15;  // seconds since 1970
+    facts.expires = static_cast<int64_t>(std::clamp(expires->get<double>(), 0.0, kLatest));
+  }
   facts.user = text_at(claims, "sun");
   if (facts.user.empty()) facts.user = text_at(claims, "username");
   return facts;

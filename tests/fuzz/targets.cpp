@@ -31,16 +31,19 @@
 #include "scheduler/ingest/parse_list.h"
 #include "scheduler/ingest/relion.h"
 #include "scheduler/ingest/star.h"
+#include "scheduler/results/learn_rates.h"
 #include "scheduler/results/manifest_result.h"
 #include "scheduler/script/engine_config.h"
 #include "slurm/commands/parse.h"
 #include "slurm/gpu_count.h"
 #include "slurm/job/job_folder.h"
 #include "slurm/job/process_identity.h"
+#include "slurm/rest/access_token.h"
 #include "slurm/rest/json.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
 #include "tests/scratch_folder.h"
+#include "tests/unit/slurm/rest/tokens.h"
 
 namespace tests {
 namespace {
@@ -157,6 +160,11 @@ struct AttemptWith {
 void manifest(const std::string& bytes) {
   const AttemptWith with(scheduler::kManifestFile, bytes);
   scheduler::read_manifest(with.attempt, {}, 0);
+  db::Result result;
+  result.manifest_json = bytes;
+  if (const auto search = scheduler::finished_search(with.attempt, result)) {
+    scheduler::learn({}, *search);
+  }
 }
 
 void progress(const std::string& bytes) {
@@ -246,6 +254,12 @@ void http_head(const std::string& bytes) {
   });
 }
 
+// The claims, which anybody may have written: a token's signature is not checked here.
+void token_claims(const std::string& bytes) {
+  const auto facts = slurm::read_token_facts(slurm::token_of(bytes));
+  if (facts && facts->expires.value_or(0) < 0) std::abort();
+}
+
 // With a file passed along that no item may have.
 void http_body(const std::string& bytes) {
   namespace api = scheduler::api;
@@ -290,6 +304,7 @@ const std::vector<FuzzTarget>& fuzz_targets() {
       {"slurm_json", slurm_json},
       {"slurm_text", slurm_text},
       {"template_yaml", template_yaml},
+      {"token_claims", token_claims},
   };
   return all;
 }

@@ -197,6 +197,8 @@ TEST(ReadSearchedMaps, GivesTheGridOfTheSearch) {
   Manifest manifest = finished(folder);
   write_manifest(manifest);
   EXPECT_FALSE(grid());
+  manifest.micrograph_height = 1000;
+  manifest.micrograph_width = 1000;
   manifest.template_size = 128;
   manifest.grid = SearchGrid{.height = 750, .width = 750, .template_size = 96};
   manifest.crop_error = CropError{.units = 16, .rms = 0.25, .largest = 0.5, .lower = 0.125};
@@ -215,13 +217,22 @@ TEST(ReadSearchedMaps, GivesTheGridOfTheSearch) {
                 testing::AllOf(HasSubstr("manifest.json"), HasSubstr("fourier_crop")))
         << size;
   }
+  manifest.grid->template_size = 96;
+  for (const int64_t side : {int64_t{0}, int64_t{-5}, int64_t{1} << 30, int64_t{1} << 40}) {
+    write_manifest(manifest);
+    json forged = json::parse(read_file(path));
+    forged["inputs"]["micrograph"]["height"] = side;
+    write_file(path, forged.dump());
+    EXPECT_THAT(refusal([&] { grid(); }), HasSubstr("manifest.json")) << side;
+  }
 }
 
 TEST(ReadSearchedMaps, AbsentIsNoErrorAndDamagedIsOne) {
   const ScratchFolder folder;
   EXPECT_FALSE(read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc"));
-  for (const char* damaged : {"", "{\"format\":1", "[]", "{\"format\":1,\"counts\":{}}", "null",
-                              "{\"format\":\"one\"}"}) {
+  for (const char* damaged :
+       {"", "{\"format\":1", "[]", "{\"format\":1,\"counts\":{}}", "null", "{\"format\":\"one\"}",
+        "{\"format\":1e27}", "{\"format\":1,\"counts\":{\"correlations\":-1e27}}"}) {
     write_file(folder.file("manifest.json"), damaged);
     EXPECT_THAT(
         refusal([&] { read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc"); }),

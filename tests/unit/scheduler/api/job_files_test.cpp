@@ -63,6 +63,7 @@ TEST_F(JobFilesTest, OfAReportOfProgressOnlyWhatHasTheRightTypeIsPassedOn) {
   write("a" + std::to_string(item) + "/progress.json", json{{"done", 5},
                                                             {"total", "ten"},
                                                             {"rate", json::array()},
+                                                            {"eta_seconds", 1e27},
                                                             {"state", std::string(10'000, 'x')},
                                                             {"own", "words"}}
                                                            .dump());

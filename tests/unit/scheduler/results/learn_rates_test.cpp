@@ -77,6 +77,8 @@ TEST_F(LearnRatesTest, AManifestThatDoesNotSayItTeachesNothing) {
   }
   EXPECT_FALSE(with([](json& manifest) { manifest["timings"]["search_seconds"] = "long"; }));
   EXPECT_FALSE(with([](json& manifest) { manifest["inputs"]["micrograph"].erase("width"); }));
+  EXPECT_FALSE(with([](json& manifest) { manifest["inputs"]["micrograph"]["width"] = 1e27; }));
+  EXPECT_FALSE(with([](json& manifest) { manifest["inputs"]["template"]["size"] = 64.5; }));
   EXPECT_TRUE(with([](json&) {}));
 }
 

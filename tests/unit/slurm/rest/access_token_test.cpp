@@ -193,6 +193,12 @@ TEST(TokenFactsTest, ATokenWithoutEndOrUserIsOneStill) {
   EXPECT_EQ(facts->user, "");
 }
 
+TEST(TokenFactsTest, AnEndMayBeAFractionOrBeyondAnyClock) {
+  EXPECT_EQ(read_token_facts(token_of("{\"exp\":1718107200.5}"))->expires, 1718107200);
+  EXPECT_GT(read_token_facts(token_of("{\"exp\":1e300}"))->expires, 1718107200);
+  EXPECT_EQ(read_token_facts(token_of("{\"exp\":-1e300}"))->expires, 0);
+}
+
 TEST(TokenFactsTest, WhatIsNoTokenHasNoFacts) {
   for (const std::string& text :
        {std::string("word"), std::string("a.b"), std::string("a.*.c"), std::string("a..c"),
