@@ -234,22 +234,10 @@ HWY_INLINE void transform_first_two(Points<kRadix>& x) {
   }
 }
 
-// Does the forward transform of points of which only x[0] .. x[3] are not zero.
-HWY_INLINE void transform_first_four(Points<16>& x) {
-  Array<Points<4>, 4> inner;
-  unroll<4>(MARGAY_UNROLLED {
-    unroll<4>([&](auto b) HWY_ATTR __attribute__((always_inline)) { inner[index][b] = x[index]; });
-  });
-  combine<false, 4, 4>(inner, x);
-}
-
 // Does the forward transform of points behind the first `inputs` of which all are zero.
 template <size_t kRadix>
 HWY_INLINE void transform_first(size_t inputs, Points<kRadix>& x) {
   if (inputs <= 2) return transform_first_two(x);
-  if constexpr (kRadix == 16) {
-    if (inputs <= 4) return transform_first_four(x);
-  }
   transform<false, kRadix>(x);
 }
 

@@ -102,8 +102,6 @@ void template_rows(const Line& line, const TemplateRows& t, float* working) {
   if (t.past_cache) hwy::FlushStream();
 }
 
-constexpr size_t kCacheLine = 64 / sizeof(float);
-
 // Prefetches `count` floats into the second cache.
 HWY_INLINE void fetch(const float* from, size_t count) {
   for (size_t i = 0; i < count; i += kCacheLine) __builtin_prefetch(from + i, 0, 2);

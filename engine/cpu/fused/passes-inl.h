@@ -18,6 +18,7 @@ namespace engine::cpu::fused {
 namespace HWY_NAMESPACE {
 
 constexpr size_t kPoint = 2 * kLanes;  // floats of a point
+constexpr size_t kCacheLine = 64 / sizeof(float);
 
 // Calls body(radix) with a radix that the compiler knows.
 template <class Body>
@@ -104,19 +105,20 @@ HWY_NOINLINE void last_inverse(const Line& line, const float* HWY_RESTRICT worki
   }
 }
 
-// Does a pass within a part, in place.
-template <bool kInverse, size_t kRadix>
+// Does a pass within a part, in place. kTurned: points are multiplied by roots, since the step is
+// more than 1.
+template <bool kInverse, size_t kRadix, bool kTurned>
 HWY_NOINLINE void inner_pass(const Pass& pass, size_t points, float* HWY_RESTRICT part) {
-  const size_t step = pass.step;
+  const size_t step = kTurned ? pass.step : 1;
   const float* roots = pass.roots.data();
   for (size_t block = 0; block < points; block += kRadix * step) {
     for (size_t j = 0; j < step; ++j) {
       float* at = part + (block + j) * kPoint;
       Points<kRadix> x;
       unroll<kRadix>(MARGAY_UNROLLED { x[index] = load(at + index * step * kPoint); });
-      if (kInverse && step > 1) turn_by<true, kRadix>(roots + 2 * (kRadix - 1) * j, x);
+      if (kInverse && kTurned) turn_by<true, kRadix>(roots + 2 * (kRadix - 1) * j, x);
       transform<kInverse, kRadix>(x);
-      if (!kInverse && step > 1) turn_by<false, kRadix>(roots + 2 * (kRadix - 1) * j, x);
+      if (!kInverse && kTurned) turn_by<false, kRadix>(roots + 2 * (kRadix - 1) * j, x);
       unroll<kRadix>(MARGAY_UNROLLED { store(x[index], at + index * step * kPoint); });
     }
   }
@@ -132,9 +134,12 @@ HWY_INLINE Point conjugate_times(const Point& a, const Point& b) {
 template <size_t kRadix>
 HWY_NOINLINE void product_pass(size_t points, const float* HWY_RESTRICT image,
                                float* HWY_RESTRICT part) {
+  // The image comes from the second cache.
+  constexpr size_t kAhead = 2 * kRadix * kPoint;
   for (size_t block = 0; block < points; block += kRadix) {
     float* at = part + block * kPoint;
     const float* by = image + block * kPoint;
+    for (size_t i = 0; i < kRadix * kPoint; i += kCacheLine) hwy::Prefetch(by + kAhead + i);
     Points<kRadix> x;
     unroll<kRadix>(MARGAY_UNROLLED { x[index] = load(at + index * kPoint); });
     transform<false, kRadix>(x);
@@ -153,7 +158,10 @@ inline void multiply_points(size_t points, const float* image, float* part) {
 
 template <bool kInverse>
 void run_inner(const Pass& pass, size_t points, float* part) {
-  with_radix(pass.radix, [&](auto radix) { inner_pass<kInverse, radix>(pass, points, part); });
+  with_radix(pass.radix, [&](auto radix) {
+    pass.step > 1 ? inner_pass<kInverse, radix, true>(pass, points, part)
+                  : inner_pass<kInverse, radix, false>(pass, points, part);
+  });
 }
 
 inline void forward_parts(const Line& line, float* working) {

@@ -21,7 +21,8 @@ TEST(FusedLengths, AreProductsOfTheirFactors) {
     if (factors.empty()) continue;
     EXPECT_EQ(std::accumulate(factors.begin(), factors.end(), 1, std::multiplies<>()), length);
   }
-  EXPECT_EQ(factors_of(4096), (std::vector<int>{16, 16, 16}));
+  EXPECT_EQ(factors_of(1024), (std::vector<int>{8, 8, 16}));
+  EXPECT_EQ(factors_of(4096), (std::vector<int>{8, 8, 8, 8}));
   EXPECT_FALSE(factors_of(5760).empty());
   EXPECT_FALSE(factors_of(11520).empty());
   EXPECT_TRUE(factors_of(11).empty());
