@@ -9,13 +9,13 @@
 #include <functional>
 #include <future>
 #include <latch>
+#include <string>
 #include <utility>
 
 #include "engine/comm/rendezvous_file.h"
 #include "engine/comm/sockets.h"
 #include "engine/ranks/worker.h"
 #include "tests/scratch_folder.h"
-#include "tests/unit/engine/comm/connect.h"
 
 namespace engine {
 namespace {
@@ -182,8 +182,11 @@ TEST_F(RankGroupTest, EndsWithWhatToDoWhereRankZeroMayNotOpenAFileForEach) {
       comm::parse_rendezvous_file(tests::text_of(options(0, 3).place.rendezvous.file));
   ASSERT_TRUE(rendezvous);
   const FilesToOpen one(1);
-  const auto connecting = tests::connect_to("127.0.0.1", rendezvous->port);
-  ASSERT_TRUE(connecting);
+  // Rank 0 may already have closed it again when this returns.
+  std::string why;
+  const auto connecting =
+      comm::begin_to_connect(comm::resolve("127.0.0.1", rendezvous->port, why).at(0), why);
+  ASSERT_TRUE(connecting) << why;
   const std::atomic<bool> never = false;
   try {
     leader.assemble("gloo", 0, "", never);
