@@ -9,12 +9,10 @@ template class nlohmann::detail::serializer<nlohmann::json>;
 
 namespace base {
 
-void refuse_whole_number(const nlohmann::json& value) {
+void refuse_whole_number(const std::string& found) {
   constexpr int kWrongType = 302;  // the library's number of this error
-  const std::string found =
-      value.is_number() ? value.dump() : std::string("of type ") + value.type_name();
   throw nlohmann::json::type_error::create(
-      kWrongType, "a whole number that fits is expected, the value is " + found, &value);
+      kWrongType, "a whole number in range is expected, found " + found, nullptr);
 }
 
 }  // namespace base

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,22 +18,29 @@ extern template class nlohmann::detail::serializer<nlohmann::json>;
 
 namespace base {
 
-// Throws the library's type_error, since `value` is not a whole number of the expected type.
-[[noreturn]] void refuse_whole_number(const nlohmann::json& value);
-
-// The number that a document from elsewhere holds. The library's own conversion takes a fraction or
-// a number out of the type's range as well, and then the result is undefined. Throws
-// nlohmann::json::type_error for anything but a whole number in the range of `Number`.
-template <std::integral Number>
-Number whole_number(const nlohmann::json& value) {
+// Returns the whole number that `value` holds; nullopt where it holds anything else, or a number
+// out of the range of `Number`. For documents from elsewhere: the library's own conversion cuts off
+// a fraction, wraps an integer out of range, and is undefined for other numbers out of range.
+template <std::integral Number, class Json>
+std::optional<Number> as_whole_number(const Json& value) {
   if (value.is_number_unsigned()) {
-    const auto number = value.get<uint64_t>();
+    const auto number = value.template get<uint64_t>();
     if (std::in_range<Number>(number)) return static_cast<Number>(number);
   } else if (value.is_number_integer()) {
-    const auto number = value.get<int64_t>();
+    const auto number = value.template get<int64_t>();
     if (std::in_range<Number>(number)) return static_cast<Number>(number);
   }
-  refuse_whole_number(value);
+  return std::nullopt;
+}
+
+// Throws nlohmann::json::type_error, since `found` is not a whole number in range.
+[[noreturn]] void refuse_whole_number(const std::string& found);
+
+// As as_whole_number(), but throws nlohmann::json::type_error in place of nullopt.
+template <std::integral Number, class Json>
+Number whole_number(const Json& value) {
+  if (const auto number = as_whole_number<Number>(value)) return *number;
+  refuse_whole_number(value.is_number() ? value.dump() : value.type_name());
 }
 
 }  // namespace base

@@ -26,10 +26,9 @@ bool known_to_the_format(int mode) {
 
 // True when the header makes sense in this byte order. Sizes may still be wrong.
 bool plausible(const HeaderBytes& bytes, bool swapped) {
-  const int largest = 1 << 24;
   for (const size_t offset : {kNx, kNy, kNz}) {
     const int n = int_at(bytes, offset, swapped);
-    if (n < 1 || n > largest) return false;
+    if (n < 1 || n > kLongestMrcAxis) return false;
   }
   for (const size_t offset : {kMapC, kMapR, kMapS}) {
     const int axis = int_at(bytes, offset, swapped);

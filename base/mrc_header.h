@@ -15,6 +15,9 @@
 
 namespace base {
 
+// The most values along an axis of a file that is read.
+inline constexpr int kLongestMrcAxis = 1 << 24;
+
 struct MrcHeader {
   int nx = 0, ny = 0, nz = 0;  // values along x, y and z
   // The axes (0, 1, 2 for x, y, z) along which the file's columns, rows and sections run (mapc,

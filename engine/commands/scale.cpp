@@ -286,12 +286,21 @@ class Measurement {
             ? run_ranks_on_nodes(place_, ranks, command, folder, stop)
             : run_local_ranks({.command = command, .count = ranks, .quiet = true}, stop);
     if (code != 0) return static_cast<ExitCode>(code);
-    const Json manifest = Json::parse(text_of_file(folder + "/manifest.json"));
-    describe_search(manifest, table_);
-    table_.rows.push_back(row_of(manifest, ranks, place_.nodes(ranks)));
+    take_manifest(folder + "/manifest.json", ranks);
     print_message(base::counted(ranks, "rank") + format(": %.2f s", table_.rows.back().seconds));
     fs::remove_all(folder);
     return ExitCode::kDone;
+  }
+
+  void take_manifest(const std::string& path, int ranks) {
+    try {
+      const Json manifest = Json::parse(text_of_file(path));
+      describe_search(manifest, table_);
+      table_.rows.push_back(row_of(manifest, ranks, place_.nodes(ranks)));
+    } catch (const Json::exception& error) {
+      throw InputError("'" + path + "': not a whole manifest of margay-engine (" + error.what() +
+                       "); run scale again");
+    }
   }
 
   const ScaleCommand& command_;

@@ -211,7 +211,7 @@ Checkpoint read_checkpoint(const std::string& path) {
     c.accumulators.height = base::whole_number<int>(header.at("height"));
     c.accumulators.width = base::whole_number<int>(header.at("width"));
   } catch (const json::exception& e) {
-    reader.fail(std::string("has an incomplete header: ") + e.what());
+    reader.fail(std::string("has a damaged header: ") + e.what());
   }
   if (c.accumulators.height <= 0 || c.accumulators.width <= 0) reader.fail("has no pixels");
   std::vector<uint8_t> bits;

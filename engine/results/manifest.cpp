@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/json.h"
+#include "base/mrc_header.h"
 #include "base/read_file.h"
 #include "base/sha256.h"
 #include "engine/config/named_maps.h"
@@ -197,7 +198,6 @@ void write_manifest(const Manifest& manifest) {
 namespace {
 
 std::optional<SearchGrid> grid_in(const Json& manifest, const std::string& path) {
-  constexpr int kLongestSide = 1 << 20;
   constexpr int kLargestTemplate = 1 << 14;
   const Json crop = manifest.value("fourier_crop", Json());  // not in those of earlier versions
   if (crop.is_null()) return std::nullopt;
@@ -212,7 +212,7 @@ std::optional<SearchGrid> grid_in(const Json& manifest, const std::string& path)
   const Json& micrograph = whole.at("micrograph");
   const auto side = [&](const char* key) {
     const int pixels = base::whole_number<int>(micrograph.at(key));
-    if (pixels >= 1 && pixels <= kLongestSide) return pixels;
+    if (pixels >= 1 && pixels <= base::kLongestMrcAxis) return pixels;
     throw InputError("'" + path + "': inputs.micrograph." + key + " is " + std::to_string(pixels) +
                      "; remove the manifest or run the search again");
   };
@@ -237,6 +237,11 @@ std::optional<SearchedMaps> read_searched_maps(const std::string& path,
     SearchedMaps maps{
         .correlations = base::whole_number<int64_t>(json.at("counts").at("correlations")),
         .grid = grid_in(json, path)};
+    if (maps.correlations < 1) {
+      throw InputError("'" + path + "': counts.correlations is " +
+                       std::to_string(maps.correlations) +
+                       "; remove the manifest or run the search again");
+    }
     const auto theirs = json.at("outputs").at("scaled_mip").at("path").get<std::string>();
     if (fs::path(theirs).filename() != fs::path(scaled_mip).filename()) return std::nullopt;
     return maps;

@@ -19,8 +19,8 @@ namespace scheduler::api {
 namespace {
 
 constexpr size_t kLongestPiece = size_t{256} * 1024;
-constexpr size_t kLongestWord = 64;  // of a report's state and time
-constexpr double kLargestReported = 1e15;
+constexpr size_t kLongestWord = 64;        // of a report's state and time
+constexpr double kLargestReported = 1e15;  // readers turn times and counts into 64 bits
 
 // Whoever wrote the manifest may name any path, and must not learn here what is there.
 bool is_own_file(const std::filesystem::path& path, const std::filesystem::path& folder) {

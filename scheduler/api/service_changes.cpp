@@ -33,7 +33,7 @@ bool changes_the_plan(const std::string& action) {
 int64_t item_of(const json& entry) {
   const json* number = &entry;
   if (entry.is_object() && entry.contains("id")) number = &entry.at("id");
-  if (number->is_number_integer()) return number->get<int64_t>();
+  if (const auto id = base::as_whole_number<int64_t>(*number)) return *id;
   throw Invalid("an entry of \"items\" is not the number of an item");
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/parse_number.h"
 #include "scheduler/http/json_text.h"
 
@@ -178,10 +179,11 @@ ItemOptions options_of(const nlohmann::json& body, const std::string& key) {
 std::optional<int64_t> finish_by_of(const nlohmann::json& body) {
   const auto found = body.find("finish_by");
   if (found == body.end()) return std::nullopt;
-  if (!found->is_number_integer()) {
+  const auto time = base::as_whole_number<int64_t>(*found);
+  if (!time) {
     throw Invalid("\"finish_by\" must be a whole number of seconds since 1970 UTC, or 0 for none");
   }
-  return found->get<int64_t>();
+  return time;
 }
 
 RetryRequest retry_request(const nlohmann::json& body) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -94,7 +95,9 @@ void WidthInputs::look(const ClusterLimits& limits) {
   partition_.clear();
   const slurm::PartitionFacts* partition = partition_of(facts.site, limits, partition_);
   say(partition != nullptr ? "" : why_no_partition(limits));
-  most_nodes_ = partition == nullptr ? 0 : static_cast<int>(partition->most_nodes.value_or(0));
+  const int64_t most_nodes = partition == nullptr ? 0 : partition->most_nodes.value_or(0);
+  most_nodes_ = static_cast<int>(
+      std::clamp(most_nodes, int64_t{0}, int64_t{std::numeric_limits<int>::max()}));
   facts_ = std::move(facts);
   bounds_.clear();
   forecast_.reset();

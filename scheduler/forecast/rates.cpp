@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/mrc_header.h"
 #include "base/nominal_rate.h"
 #include "base/text.h"
 
@@ -23,11 +24,10 @@ constexpr double kSitePixels = 4096.0 * 4096.0;
 constexpr double kLeastSeconds = 0.1;
 constexpr double kLeastFigure = 1e-9;
 constexpr double kMostFigure = 1e12;
-constexpr int64_t kLongestSide = 1 << 24;  // pixels, as in MRC files that can be read
 
 bool makes_sense(double value) { return value >= kLeastFigure && value <= kMostFigure; }
 
-bool is_side(int64_t pixels) { return pixels > 0 && pixels <= kLongestSide; }
+bool is_side(int64_t pixels) { return pixels > 0 && pixels <= base::kLongestMrcAxis; }
 
 bool makes_sense(const FinishedSearch& search) {
   return !search.engine.empty() && !search.device.empty() && is_side(search.height) &&

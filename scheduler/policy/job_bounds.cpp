@@ -18,7 +18,8 @@ void lower(Number& bound, std::optional<int64_t> most) {
 
 std::optional<int64_t> in_seconds(std::optional<int64_t> minutes) {
   if (!minutes) return std::nullopt;
-  return *minutes * kSecondsPerMinute;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / kSecondsPerMinute;
+  return std::clamp(*minutes, int64_t{0}, kMost) * kSecondsPerMinute;
 }
 
 std::string at(const std::map<std::string, std::string>& place, const char* option) {

@@ -63,6 +63,12 @@ std::string refuse_identity(const Json& manifest, const db::Attempt& attempt,
   return "";
 }
 
+std::string refuse_counts(const Json& manifest) {
+  const auto peaks = base::whole_number<int64_t>(manifest.at("peaks").at("count"));
+  const auto correlations = base::whole_number<int64_t>(manifest.at("counts").at("correlations"));
+  return peaks < 0 || correlations < 0 ? "counts fewer than no peaks or correlations" : "";
+}
+
 std::string refuse_outputs(const Json& manifest, const std::string& folder) {
   for (const auto& [output, file] : kOutputs) {
     const auto bytes = base::whole_number<uintmax_t>(manifest.at("outputs").at(output).at("bytes"));
@@ -107,6 +113,7 @@ ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& se
     const auto manifest = read_job_json(attempt.directory, kManifestFile, kLongestManifest);
     if (!manifest) return {};
     std::string problem = refuse_identity(*manifest, attempt, search_template);
+    if (problem.empty()) problem = refuse_counts(*manifest);
     if (problem.empty()) problem = refuse_outputs(*manifest, attempt.directory);
     if (!problem.empty()) return refused(problem);
     return {.witness = ManifestWitness::kAccepted,
@@ -119,20 +126,22 @@ ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& se
     return refused(
         "'" + attempt.directory + "/" + kManifestFile +
         "' is damaged: it lacks a field that margay-engine writes, or has one of another "
-        "type");
+        "type or a number out of range");
   }
 }
 
 std::optional<ProgressSeen> progress_seen(const std::string& folder) {
   try {
     const auto progress = read_job_json(folder, kProgressFile, kLongestProgress);
-    const bool known = progress && progress->is_object() && progress->contains("done") &&
-                       progress->at("done").is_number_integer();
-    if (!known) return std::nullopt;
+    if (!progress || !progress->is_object()) return std::nullopt;
+    const auto number = [&](const char* key) {
+      return base::as_whole_number<int64_t>(progress->value(key, Json()));
+    };
+    const std::optional<int64_t> done = number("done");
+    if (!done) return std::nullopt;
     const bool has_state = progress->contains("state") && progress->at("state").is_string();
-    const bool has_total = progress->contains("total") && progress->at("total").is_number_integer();
-    return ProgressSeen{.done = progress->at("done").get<int64_t>(),
-                        .total = has_total ? progress->at("total").get<int64_t>() : 0,
+    return ProgressSeen{.done = *done,
+                        .total = number("total").value_or(0),
                         .state = has_state ? progress->at("state").get<std::string>() : ""};
   } catch (const base::UnfitFile&) {
     return std::nullopt;  // what the engine did not write reports no progress

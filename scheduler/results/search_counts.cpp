@@ -96,11 +96,13 @@ std::vector<std::string> notes_of(const std::string& error) {
 
 db::SearchCounts counts_of(const std::string& output) {
   const Json plan = Json::parse(output);
-  return {.engine = rate_key_of_engine(plan.at("version"), plan, plan.at("template_size")),
-          .orientations = plan.at("orientations"),
+  const auto count = [&](const char* key) { return base::whole_number<int64_t>(plan.at(key)); };
+  const int64_t size = count("template_size");
+  return {.engine = rate_key_of_engine(plan.at("version"), plan, size),
+          .orientations = count("orientations"),
           .defocus_planes = static_cast<int64_t>(plan.at("defocus_planes").size()),
-          .pixel_sizes = plan.at("pixel_sizes"),
-          .template_size = plan.at("template_size")};
+          .pixel_sizes = count("pixel_sizes"),
+          .template_size = size};
 }
 
 CountAnswer answer_of(const base::CommandResult& result, const std::string& config,

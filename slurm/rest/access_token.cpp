@@ -67,6 +67,7 @@ std::optional<TokenFacts> read_token_facts(const std::string& token) {
   TokenFacts facts;
   const auto expires = claims.find("exp");
   if (expires != claims.end() && expires->is_number()) {
+    // A time of a token may be a fraction, and whoever wrote it may have written anything.
     constexpr double kLatest = 1e15;  // seconds since 1970
     facts.expires = static_cast<int64_t>(std::clamp(expires->get<double>(), 0.0, kLatest));
   }

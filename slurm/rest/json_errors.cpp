@@ -1,5 +1,7 @@
 // Implements json.h: what an answer proves. Slurm's error numbers are in three fields, and a
 // failure may come under HTTP 200.
+#include <utility>
+
 #include "slurm/refusals.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/json_values.h"
@@ -161,7 +163,9 @@ bool is_of_controller(int64_t code) {
 Problem problem_of_code(ApiVersion version, const RestAnswer& answer, const ErrorItem& error,
                         const std::string& text) {
   const bool quick = answer.seconds < kQuickSeconds;
-  const int code = static_cast<int>(error.code.value_or(0));
+  constexpr int kNone = 0;  // also for what cannot be one of Slurm's numbers
+  const int64_t number = error.code.value_or(kNone);
+  const int code = std::in_range<int>(number) ? static_cast<int>(number) : kNone;
   if (code == kBadAuthentication) return token_problem(code);
   if (code == kUnspecified && version == ApiVersion::kV38 && quick) return token_problem(code);
   if (is_of_controller(code)) return controller_problem(code, error.text);

@@ -1,28 +1,32 @@
 #include "slurm/rest/json_values.h"
 
 #include <cmath>
-#include <limits>
 
+#include "base/json.h"
 #include "base/parse_number.h"
 #include "slurm/job_states.h"
 
 namespace slurm {
 namespace {
 
-std::optional<int64_t> plain_number(const Json& value) {
-  if (value.is_number_unsigned()) {
-    const auto number = value.get<uint64_t>();
-    if (number > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
-    return static_cast<int64_t>(number);
-  }
-  if (value.is_number_integer()) return value.get<int64_t>();
+// Larger values mean nothing in Slurm, and smaller ones can be multiplied by 1000.
+constexpr int64_t kLargest = 9'000'000'000'000'000;
+
+std::optional<int64_t> any_number(const Json& value) {
+  if (value.is_number_integer()) return base::as_whole_number<int64_t>(value);
   if (value.is_number_float()) {
     const double number = value.get<double>();
-    if (!(std::abs(number) < 9e15)) return std::nullopt;
+    if (!(std::abs(number) <= static_cast<double>(kLargest))) return std::nullopt;
     return static_cast<int64_t>(number);
   }
   if (value.is_string()) return base::parse_number<int64_t>(value.get_ref<const std::string&>());
   return std::nullopt;
+}
+
+std::optional<int64_t> plain_number(const Json& value) {
+  const std::optional<int64_t> number = any_number(value);
+  if (!number || *number < -kLargest || *number > kLargest) return std::nullopt;
+  return number;
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ const Json& member(const Json& object, std::initializer_list<const char*> keys);
 
 // Empty unless it is a string or a number.
 std::string text_of(const Json& value);
-// nullopt: not a number, not set, infinite or beyond 64 bits.
+// nullopt: not a number, not set, infinite or beyond 9e15.
 std::optional<int64_t> number_of(const Json& value);
 bool is_infinite(const Json& value);
 // The state words in a string or an array of strings.

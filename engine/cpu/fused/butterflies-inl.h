@@ -172,9 +172,14 @@ HWY_INLINE void transform_odd(Points<kRadix>& x) {
   });
 }
 
-// The second half of a composite transform: `inner[a]` is the transform of x[a], x[a + kA], ...
 template <bool kInverse, size_t kA, size_t kB>
-HWY_INLINE void combine(Array<Points<kB>, kA>& inner, Points<kA * kB>& x) {
+HWY_INLINE void transform_composite(Points<kA * kB>& x) {
+  Array<Points<kB>, kA> inner;  // inner[a] is the transform of x[a], x[a + kA], ...
+  unroll<kA>(MARGAY_UNROLLED {
+    unroll<kB>([&](auto b) HWY_ATTR
+               __attribute__((always_inline)) { inner[index][b] = x[index + kA * b]; });
+    transform<kInverse, kB>(inner[index]);
+  });
   unroll<kB>(MARGAY_UNROLLED {
     constexpr size_t kOut = index;
     Points<kA> outer;
@@ -185,17 +190,6 @@ HWY_INLINE void combine(Array<Points<kB>, kA>& inner, Points<kA * kB>& x) {
     unroll<kA>([&](auto a) HWY_ATTR
                __attribute__((always_inline)) { x[kOut + kB * a] = outer[a]; });
   });
-}
-
-template <bool kInverse, size_t kA, size_t kB>
-HWY_INLINE void transform_composite(Points<kA * kB>& x) {
-  Array<Points<kB>, kA> inner;
-  unroll<kA>(MARGAY_UNROLLED {
-    unroll<kB>([&](auto b) HWY_ATTR
-               __attribute__((always_inline)) { inner[index][b] = x[index + kA * b]; });
-    transform<kInverse, kB>(inner[index]);
-  });
-  combine<kInverse, kA, kB>(inner, x);
 }
 
 // Transforms in place, not normalised: x[k] becomes the sum over j of x[j] exp(-2 pi i j k /

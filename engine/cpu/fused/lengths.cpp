@@ -11,9 +11,9 @@ struct Radix {
   int radix;
   double cost;  // of a point in a pass, relative
 };
-// In the order of the passes. A pass costs its loads and stores, and more arithmetic the larger or
-// the odder its radix is. The points of radix 16 and their roots are more than the vector registers
-// hold, so it comes last: that pass has no roots.
+// The radices stand in the order of the passes. A pass costs its loads and stores, and more
+// arithmetic the larger or the odder its radix is. The points of radix 16 and their roots are more
+// than the vector registers hold, so it comes last: that pass has no roots.
 constexpr std::array<Radix, 8> kRadices = {
     {{9, 1.45}, {8, 1.15}, {7, 1.7}, {5, 1.35}, {4, 1.0}, {3, 1.0}, {2, 0.9}, {16, 1.8}}};
 

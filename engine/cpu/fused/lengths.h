@@ -9,9 +9,9 @@ namespace engine::cpu::fused {
 // Lines are cut into tiles of this many points, the most lanes that a vector has.
 constexpr int kTile = 16;
 
-// Returns the factors of `length` in the order of the passes, each of them 16, 9, 8, 7, 5, 4, 3 or
-// 2; none where the length is no product of these. The first pass goes through the whole line, the
-// others stay within a part of it.
+// Returns the factors of `length` in the order of the passes, each of them 9, 8, 7, 5, 4, 3, 2 or
+// 16; none where the length is no product of these. 16 comes last. The first pass goes through the
+// whole line, the others stay within a part of it.
 std::vector<int> factors_of(int length);
 
 // Returns the length of at least `side` whose transform costs least, among the multiples of

@@ -6,6 +6,7 @@
 #define MARGAY_FUSED_PASSES_INL_H
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -105,8 +106,8 @@ HWY_NOINLINE void last_inverse(const Line& line, const float* HWY_RESTRICT worki
   }
 }
 
-// Does a pass within a part, in place. kTurned: points are multiplied by roots, since the step is
-// more than 1.
+// Does a pass within a part, in place. With kTurned, points are multiplied by roots, as a step of
+// more than 1 needs.
 template <bool kInverse, size_t kRadix, bool kTurned>
 HWY_NOINLINE void inner_pass(const Pass& pass, size_t points, float* HWY_RESTRICT part) {
   const size_t step = kTurned ? pass.step : 1;
@@ -134,7 +135,8 @@ HWY_INLINE Point conjugate_times(const Point& a, const Point& b) {
 template <size_t kRadix>
 HWY_NOINLINE void product_pass(size_t points, const float* HWY_RESTRICT image,
                                float* HWY_RESTRICT part) {
-  // The image comes from the second cache.
+  // The image comes from the second cache. Two butterflies are about as long as a fetch takes; the
+  // last fetches are of the next part's points, or of nothing that is needed.
   constexpr size_t kAhead = 2 * kRadix * kPoint;
   for (size_t block = 0; block < points; block += kRadix) {
     float* at = part + block * kPoint;
@@ -159,8 +161,11 @@ inline void multiply_points(size_t points, const float* image, float* part) {
 template <bool kInverse>
 void run_inner(const Pass& pass, size_t points, float* part) {
   with_radix(pass.radix, [&](auto radix) {
-    pass.step > 1 ? inner_pass<kInverse, radix, true>(pass, points, part)
-                  : inner_pass<kInverse, radix, false>(pass, points, part);
+    // Radix 16 comes last (lengths.h), where the step is 1.
+    if constexpr (radix != 16) {
+      if (pass.step > 1) return inner_pass<kInverse, radix, true>(pass, points, part);
+    }
+    inner_pass<kInverse, radix, false>(pass, points, part);
   });
 }
 

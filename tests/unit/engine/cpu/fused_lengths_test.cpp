@@ -20,6 +20,7 @@ TEST(FusedLengths, AreProductsOfTheirFactors) {
     const std::vector<int> factors = factors_of(length);
     if (factors.empty()) continue;
     EXPECT_EQ(std::accumulate(factors.begin(), factors.end(), 1, std::multiplies<>()), length);
+    EXPECT_EQ(std::count(factors.begin(), factors.end() - 1, 16), 0) << length;
   }
   EXPECT_EQ(factors_of(1024), (std::vector<int>{8, 8, 16}));
   EXPECT_EQ(factors_of(4096), (std::vector<int>{8, 8, 8, 8}));

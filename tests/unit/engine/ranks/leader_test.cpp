@@ -182,10 +182,11 @@ TEST_F(RankGroupTest, EndsWithWhatToDoWhereRankZeroMayNotOpenAFileForEach) {
       comm::parse_rendezvous_file(tests::text_of(options(0, 3).place.rendezvous.file));
   ASSERT_TRUE(rendezvous);
   const FilesToOpen one(1);
-  // Rank 0 may already have closed it again when this returns.
   std::string why;
-  const auto connecting =
-      comm::begin_to_connect(comm::resolve("127.0.0.1", rendezvous->port, why).at(0), why);
+  const auto addresses = comm::resolve("127.0.0.1", rendezvous->port, why);
+  ASSERT_FALSE(addresses.empty()) << why;
+  // Rank 0 may already have closed the connection when begin_to_connect() returns.
+  const auto connecting = comm::begin_to_connect(addresses[0], why);
   ASSERT_TRUE(connecting) << why;
   const std::atomic<bool> never = false;
   try {

@@ -69,6 +69,9 @@ TEST_F(ApiTest, ADeadlineIsInSecondsAndOneThatIsMissedSaysByHowMany) {
   body["finish_by"] = "08:00";
   EXPECT_THAT(post("/v1/items", body, {file.get()}).at("items").at(0).dump(),
               HasSubstr("must be a whole number of seconds since 1970 UTC"));
+  body["finish_by"] = 18446744073709551615U;
+  EXPECT_THAT(post("/v1/items", body, {file.get()}).at("items").at(0).dump(),
+              HasSubstr("must be a whole number of seconds"));
   body["finish_by"] = 5;
   const json enqueued = post("/v1/items", body, {file.get()}).at("items").at(0).at("item");
   EXPECT_EQ(enqueued.at("finish_by"), 5);

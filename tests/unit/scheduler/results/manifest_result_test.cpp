@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "base/sha256.h"
 #include "db/templates.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
@@ -89,6 +90,10 @@ TEST_F(ResultsTest, WhatTheEngineDidNotWriteReportsNoProgress) {
   const std::string path = attempt_.directory + "/progress.json";
   std::ofstream(path) << R"({"done":7})";
   EXPECT_EQ(done_units(attempt_.directory), 7);
+  for (const char* number : {"7.5", "1e27", "18446744073709551615"}) {
+    std::ofstream(path) << R"({"done":)" << number << "}";
+    EXPECT_EQ(done_units(attempt_.directory), 0) << number;
+  }
   std::ofstream(path) << std::string(30'000, '[');
   EXPECT_EQ(done_units(attempt_.directory), 0);
   std::filesystem::remove(path);
@@ -109,6 +114,19 @@ TEST_F(ResultsTest, AnotherTemplateVolumeIsRefused) {
 TEST_F(ResultsTest, ANewerFormatIsRefused) {
   replace("\"format\":1", "\"format\":2");
   EXPECT_THAT(read().problem, HasSubstr("format"));
+}
+
+TEST_F(ResultsTest, CountsThatNoSearchHasAreRefused) {
+  const std::string path = attempt_.directory + "/manifest.json";
+  const auto whole = nlohmann::json::parse(tests::text_of(path));
+  for (const char* number : {"-1", "1e27", "0.5", "18446744073709551615"}) {
+    for (const auto& [part, key] : {std::pair("counts", "correlations"), {"peaks", "count"}}) {
+      nlohmann::json manifest = whole;
+      manifest[part][key] = nlohmann::json::parse(number);
+      std::ofstream(path) << manifest.dump();
+      EXPECT_EQ(read().witness, ManifestWitness::kRefused) << key << " " << number;
+    }
+  }
 }
 
 TEST_F(ResultsTest, AMapThatIsMissingOrCutShortIsRefused) {

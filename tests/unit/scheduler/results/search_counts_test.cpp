@@ -113,6 +113,11 @@ TEST_F(SearchCountsTest, WithoutAnAnswerTheSettingsAreUnchecked) {
   EXPECT_THAT(unchecked("echo 'margay-engine: no memory' >&2; exit 71"),
               HasSubstr("engine ended with 71 (no memory)"));
   EXPECT_THAT(unchecked("echo '{\"version\": 7}'"), HasSubstr("same version as margayd"));
+  for (const char* number : {"1e300", "384.5", "18446744073709551615", "true"}) {
+    std::string plan = kPlan;
+    plan.replace(plan.find("384"), 3, number);
+    EXPECT_THAT(unchecked("echo '" + plan + "'"), HasSubstr("same version as margayd")) << number;
+  }
   EXPECT_THAT(unchecked("yes '[[[[' | head -c 8000000"), HasSubstr("engine"));
   EXPECT_THAT(unchecked("kill -9 $$"), HasSubstr("was killed by signal 9"));
   command_.timeout = milliseconds(200);

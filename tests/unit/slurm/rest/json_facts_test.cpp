@@ -10,6 +10,7 @@
 
 #include "slurm/cluster_facts.h"
 #include "slurm/rest/json.h"
+#include "slurm/rest/json_values.h"
 #include "tests/unit/slurm/recorded.h"
 #include "tests/unit/slurm/recorded_look.h"
 
@@ -31,6 +32,19 @@ constexpr const char* kLaterPartitions = R"({"partitions": [
                   "cpus_per_node": {"set": false, "infinite": true, "number": 0}}},
     {"name": "long", "nodes": {"total": 1}, "partition": {"state": ["DRAIN"]},
      "maximums": {"time": {"set": false, "infinite": true, "number": 0}}}]})";
+
+TEST(NumberOf, IsOneThatCanBeMultiplied) {
+  EXPECT_EQ(number_of(Json::parse("5")), 5);
+  EXPECT_EQ(number_of(Json::parse("5.5")), 5);
+  EXPECT_EQ(number_of(Json::parse("\"-5\"")), -5);
+  EXPECT_EQ(number_of(Json::parse(R"({"set": true, "infinite": false, "number": 4294967295})")),
+            4294967295);
+  for (const char* text :
+       {"9000000000000001", "-9000000000000001", "1e16", "18446744073709551615",
+        "\"9223372036854775807\"", R"({"set": true, "number": 9223372036854775807})"}) {
+    EXPECT_EQ(number_of(Json::parse(text)), std::nullopt) << text;
+  }
+}
 
 TEST(Facts, PartitionsAreReadInBothShapes) {
   using Partitions = std::map<std::string, std::string>;
