@@ -46,8 +46,9 @@ bool is_kept(const std::string& output, ResultsKeep keep) {
 
 std::string refuse_identity(const Json& manifest, const db::Attempt& attempt,
                             const db::Template& search_template) {
-  if (base::whole_number<int>(manifest.at("format")) != 1)
+  if (base::whole_number<int>(manifest.at("format")) != 1) {
     return "is of a format that this margayd cannot read";
+  }
   if (manifest.at("status") != "done") return "does not say that the search is done";
   if (manifest.at("attempt") != attempt.token) {
     return "is of attempt '" + manifest.at("attempt").get<std::string>() + "'";
@@ -66,7 +67,7 @@ std::string refuse_identity(const Json& manifest, const db::Attempt& attempt,
 std::string refuse_counts(const Json& manifest) {
   const auto peaks = base::whole_number<int64_t>(manifest.at("peaks").at("count"));
   const auto correlations = base::whole_number<int64_t>(manifest.at("counts").at("correlations"));
-  return peaks < 0 || correlations < 0 ? "counts fewer than no peaks or correlations" : "";
+  return peaks < 0 || correlations < 0 ? "has a negative number of peaks or correlations" : "";
 }
 
 std::string refuse_outputs(const Json& manifest, const std::string& folder) {
@@ -138,7 +139,7 @@ std::optional<ProgressSeen> progress_seen(const std::string& folder) {
       return base::as_whole_number<int64_t>(progress->value(key, Json()));
     };
     const std::optional<int64_t> done = number("done");
-    if (!done) return std::nullopt;
+    if (!done || *done < 0) return std::nullopt;
     const bool has_state = progress->contains("state") && progress->at("state").is_string();
     return ProgressSeen{.done = *done,
                         .total = number("total").value_or(0),

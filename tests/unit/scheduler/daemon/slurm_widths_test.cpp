@@ -135,6 +135,14 @@ TEST_F(DaemonWidthsTest, NoJobIsWiderThanItsPartitionAllows) {
   EXPECT_EQ(attempt(urgent).shape, "2 nodes (8 GPUs)");
 }
 
+TEST_F(DaemonWidthsTest, MoreNodesThanThereCanBeAreNoLimit) {
+  cluster_.cluster_facts.site.partitions.value->at("main").most_nodes = 4'294'967'295;
+  restart();
+  const auto urgent = enqueue_known("a.mrc", Priority::kUrgent);
+  ticks(1);
+  EXPECT_THAT(attempt(urgent).shape, HasSubstr(" nodes ("));
+}
+
 TEST_F(DaemonWidthsTest, WhatAForecastLeavesOutIsSaid) {
   slurm::QueuedJob array{.partitions = {"main"}, .waiting_tasks = 2'500};
   array.status.reason = "Priority";

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "tests/unit/scheduler/policy/decided.h"
 #include "tests/unit/scheduler/policy/example_cluster.h"
 
@@ -52,6 +55,13 @@ TEST(JobBounds, WithoutAccountingThePartitionsAloneCount) {
   site = limited_site();
   site.enforces_limits = false;
   EXPECT_EQ(bounds_of_job(site, "gpu", {}).most_seconds, 600 * 60);
+}
+
+TEST(JobBounds, MoreMinutesThanSecondsCanCountAreNoTighterLimit) {
+  slurm::SiteFacts site = limited_site();
+  site.associations.value.reset();
+  site.partitions.value->at("gpu").most_minutes = std::numeric_limits<int64_t>::max();
+  EXPECT_GT(bounds_of_job(site, "gpu", {}).most_seconds, int64_t{6000} * 60);
 }
 
 class BoundedWidthsTest : public testing::Test {

@@ -90,7 +90,7 @@ TEST_F(ResultsTest, WhatTheEngineDidNotWriteReportsNoProgress) {
   const std::string path = attempt_.directory + "/progress.json";
   std::ofstream(path) << R"({"done":7})";
   EXPECT_EQ(done_units(attempt_.directory), 7);
-  for (const char* number : {"7.5", "1e27", "18446744073709551615"}) {
+  for (const char* number : {"7.5", "1e27", "18446744073709551615", "-7"}) {
     std::ofstream(path) << R"({"done":)" << number << "}";
     EXPECT_EQ(done_units(attempt_.directory), 0) << number;
   }
@@ -125,6 +125,8 @@ TEST_F(ResultsTest, CountsThatNoSearchHasAreRefused) {
       manifest[part][key] = nlohmann::json::parse(number);
       std::ofstream(path) << manifest.dump();
       EXPECT_EQ(read().witness, ManifestWitness::kRefused) << key << " " << number;
+      EXPECT_THAT(read().problem, testing::AnyOf(HasSubstr("a negative number of peaks"),
+                                                 HasSubstr("a number out of range")));
     }
   }
 }

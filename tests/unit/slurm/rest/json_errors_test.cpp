@@ -169,6 +169,14 @@ TEST(ProblemOf, AGoodAnswerHasNone) {
   }
 }
 
+TEST(ProblemOf, ANumberThatIsNoneOfSlurmsIsNotTakenForAnother) {
+  const RestAnswer answer = {
+      .status = 500, .body = R"({"errors": [{"error_number": 4294967295, "error": "odd"}]})"};
+  const Problem problem = problem_of(kOld, answer);
+  EXPECT_EQ(problem.trouble, Trouble::kRefused) << problem.message;
+  EXPECT_THAT(problem.message, HasSubstr("odd"));
+}
+
 TEST(ProblemOf, ABadTokenOfOldSlurmIsToldFromALostControllerByTheTime) {
   EXPECT_EQ(problem_of(kOld, recorded_answer("22.05", "jobs with bad token")).trouble,
             Trouble::kToken);
