@@ -5,10 +5,11 @@
 
 namespace engine::cpu {
 
-// Returns Highway's name, or "AVX-512" for each of its targets of that family (AVX3, AVX3_DL,
-// AVX3_ZEN4, ...).
+// Returns Highway's name, or that of the family for each of its targets in one: "AVX-512" (AVX3,
+// AVX3_DL, AVX3_ZEN4, ...), "SVE" (SVE_256, ...).
 inline std::string instruction_set_name(const std::string& of_highway) {
-  return of_highway.starts_with("AVX3") ? "AVX-512" : of_highway;
+  if (of_highway.starts_with("AVX3")) return "AVX-512";
+  return of_highway.starts_with("SVE") ? "SVE" : of_highway;
 }
 
 }  // namespace engine::cpu

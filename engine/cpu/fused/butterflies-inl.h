@@ -25,7 +25,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr size_t kMostLanes = HWY_TARGET <= HWY_AVX3_DL ? 16 : 8;  // the better, the lower
 static_assert(kTile % kMostLanes == 0);
 using Floats = hn::CappedTag<float, kMostLanes>;
+#if HWY_TARGET == HWY_SVE_256
+// Only vectors of a size that the compiler knows can be in arrays.
+using V = hn::Vec<Floats> __attribute__((arm_sve_vector_bits(256)));
+#else
 using V = hn::Vec<Floats>;
+#endif
 constexpr size_t kLanes = hn::MaxLanes(Floats());
 
 // The same point of several lines, one in each lane.

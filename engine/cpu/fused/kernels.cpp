@@ -3,9 +3,15 @@
 // AVX3_DL has the instructions of newer processors with AVX-512; here it stands for vectors of 16
 // lanes, AVX3 for those of 8.
 #define HWY_WANT_AVX3_DL
-// Targets for which no code is compiled. SSSE3 would add nothing to the remaining ones; SVE has
-// vectors of a size that the compiler does not know, which cannot be in arrays.
-#define MARGAY_FUSED_WITHOUT (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+// Targets for which no code is compiled. SSSE3 would add nothing to the remaining ones, nor would
+// SVE with vectors of 128 bits, as long as NEON's. Vectors of SVE of any size cannot be in arrays,
+// and those of 256 bits only if the compiler has an option for them.
+#define MARGAY_FUSED_NEVER (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE2_128)
+#ifdef MARGAY_SVE_256
+#define MARGAY_FUSED_WITHOUT MARGAY_FUSED_NEVER
+#else
+#define MARGAY_FUSED_WITHOUT (MARGAY_FUSED_NEVER | HWY_SVE_256)
+#endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // With a sanitizer's checks the compiler takes minutes for each.
 #define HWY_DISABLED_TARGETS (MARGAY_FUSED_WITHOUT | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL)
@@ -38,8 +44,8 @@ void interleave_rows(const TemplateRows& t, float* HWY_RESTRICT points) {
       for (; x + kLanes <= t.size; x += kLanes) {
         Tile tile;
         unroll<kLanes>(MARGAY_UNROLLED {
-          const V row = hn::LoadU(d, rows + index * t.size + x);
-          tile[index] = negative ? hn::Neg(row) : row;
+          tile[index] = hn::LoadU(d, rows + index * t.size + x);
+          if (negative) tile[index] = hn::Neg(tile[index]);
         });
         transpose(tile);
         unroll<kLanes>(

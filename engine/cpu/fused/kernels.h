@@ -6,7 +6,8 @@
 // parameters are in blocks.h, the arrays in layout.h, the memory in plan.cpp and rate.cpp. Its bits
 // may differ from before if they are the same for every width of a vector, thread and batch; then
 // kNumericsVersion (search/search.h) is raised. fused_test, fused_memory_test and vector_units_test
-// run it on every instruction set, tools/check-arm on NEON; bench/search_bench.cpp measures it.
+// run it on every instruction set, tools/check-arm on NEON and SVE; bench/search_bench.cpp measures
+// it.
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ inline void read_columns(const Projection& p, size_t begin, float* HWY_RESTRICT 
       slice = last_of_slice;
       filter = last_of_filter;
     }
-    V slice_re, slice_im, filter_re, filter_im;
+    hn::Vec<Floats> slice_re, slice_im, filter_re, filter_im;
     hn::LoadInterleaved2(d, slice, slice_re, slice_im);
     hn::LoadInterleaved2(d, filter, filter_re, filter_im);
     const V re = hn::NegMulAdd(slice_im, filter_im, hn::Mul(slice_re, filter_re));

@@ -73,7 +73,8 @@ template <bool kPair>
 HWY_INLINE bool fix_squares_in_double(V u, V v, I& fixed) {
   const Floats d;
   const Doubles dd;
-  const V square = kPair ? hn::Add(hn::Mul(u, u), hn::Mul(v, v)) : hn::Mul(u, u);
+  V square = hn::Mul(u, u);
+  if constexpr (kPair) square = hn::Add(square, hn::Mul(v, v));
   const bool small = hn::AllTrue(d, hn::Lt(square, hn::Set(d, kLargeSquare)));
   const auto add = [&](auto half, auto total) HWY_ATTR {
     const auto scaled = hn::Mul(hn::PromoteTo(dd, half), hn::Set(dd, kRootOfSquareScale));
@@ -139,7 +140,8 @@ HWY_INLINE void keep_better(V u, V v, const Indices& indices, float* best, int32
   const Floats d;
   const Ints di;
   const V now = hn::Load(d, best);
-  const V value = kPair ? hn::Max(u, v) : u;
+  V value = u;
+  if constexpr (kPair) value = hn::Max(u, v);
   // Improvements are rare once a search has run for a while.
   if (HWY_LIKELY(hn::AllFalse(d, hn::Ge(value, now)))) return;
   I at = hn::Set(di, indices.first);
@@ -154,7 +156,7 @@ HWY_INLINE void keep_better(V u, V v, const Indices& indices, float* best, int32
 }
 
 // Rounds values whose integers 32 bits hold: unlike NearestInt it does not look after others.
-HWY_INLINE I nearest_int(V v) {
+HWY_INLINE I nearest_int(hn::Vec<Floats> v) {
 #if HWY_TARGET == HWY_AVX3_DL
   return I{_mm512_cvtps_epi32(v.raw)};
 #elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
@@ -185,7 +187,8 @@ HWY_INLINE void add_points(const float* HWY_RESTRICT points, size_t count, size_
       small = fix_squares_in_double<kPair>(p.re, p.im, squares);
     }
     if (HWY_LIKELY(small)) {
-      const V sum = kPair ? hn::Add(p.re, p.im) : p.re;
+      V sum = p.re;
+      if constexpr (kPair) sum = hn::Add(sum, p.im);
       const I fixed = nearest_int(hn::Mul(sum, hn::Set(d, static_cast<float>(kSumScale))));
       int32_t* to = rows.sums + 2 * at;
       hn::Store(hn::Add(hn::Load(di, to), fixed), di, to);

@@ -22,13 +22,11 @@ HWY_INLINE void transpose_in_blocks(V* rows) {
 #if HWY_TARGET != HWY_SCALAR
   const Floats d;
   const hn::Repartition<uint64_t, Floats> d64;
-  const auto as_longs = [&](V v) HWY_ATTR __attribute__((always_inline)) {
-    return hn::BitCast(d64, v);
-  };
-  const auto low_01 = as_longs(hn::InterleaveLower(d, rows[0], rows[1]));
-  const auto low_23 = as_longs(hn::InterleaveLower(d, rows[2], rows[3]));
-  const auto high_01 = as_longs(hn::InterleaveUpper(d, rows[0], rows[1]));
-  const auto high_23 = as_longs(hn::InterleaveUpper(d, rows[2], rows[3]));
+  const hn::Vec<Floats> row_0 = rows[0], row_1 = rows[1], row_2 = rows[2], row_3 = rows[3];
+  const auto low_01 = hn::BitCast(d64, hn::InterleaveLower(d, row_0, row_1));
+  const auto low_23 = hn::BitCast(d64, hn::InterleaveLower(d, row_2, row_3));
+  const auto high_01 = hn::BitCast(d64, hn::InterleaveUpper(d, row_0, row_1));
+  const auto high_23 = hn::BitCast(d64, hn::InterleaveUpper(d, row_2, row_3));
   rows[0] = hn::BitCast(d, hn::InterleaveLower(d64, low_01, low_23));
   rows[1] = hn::BitCast(d, hn::InterleaveUpper(d64, low_01, low_23));
   rows[2] = hn::BitCast(d, hn::InterleaveLower(d64, high_01, high_23));
@@ -47,7 +45,7 @@ HWY_INLINE void transpose(Tile& tile) {
   // The blocks are exchanged: block b of row 4 g + c belongs into block g of row 4 b + c.
   if constexpr (kLanes == 8) {
     unroll<4>(MARGAY_UNROLLED {
-      const V low = tile[index], high = tile[index + 4];
+      const hn::Vec<Floats> low = tile[index], high = tile[index + 4];
       tile[index] = hn::ConcatLowerLower(d, high, low);
       tile[index + 4] = hn::ConcatUpperUpper(d, high, low);
     });

@@ -166,6 +166,7 @@ TEST(InstructionSet, HasTheNameThatPeopleKnow) {
   EXPECT_EQ(instruction_set_name("AVX3"), "AVX-512");
   EXPECT_EQ(instruction_set_name("AVX2"), "AVX2");
   EXPECT_EQ(instruction_set_name("NEON"), "NEON");
+  EXPECT_EQ(instruction_set_name("SVE_256"), "SVE");
 }
 
 }  // namespace
