@@ -2,8 +2,8 @@
 // correlation (slice, projection, transforms, statistics), and what it holds in memory.
 //
 // In one run: our transforms, FFTW's, and FFTW's bare transforms of one image. The ratios are what
-// to compare between machines and versions; with --benchmark_repetitions and
-// --benchmark_enable_random_interleaving the sides take turns.
+// to compare between machines and versions. bench/search_table.py lets the sides take turns and
+// makes a table.
 
 #include <benchmark/benchmark.h>
 #include <fftw3.h>
@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/machine_peak.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/fused/backend.h"
 #include "engine/cpu/kernels.h"
@@ -134,6 +135,15 @@ void bare(benchmark::State& state) {
   fftwf_destroy_plan(inverse);
 }
 
+// What the machine can do, from which bench/search_table.py computes the floor.
+void peak(benchmark::State& state) {
+  bench::MachinePeak peak{};
+  for (auto _ : state) peak = bench::measure_peak(static_cast<int>(state.range(0)));
+  state.counters["operations/s"] = peak.operations;
+  state.counters["read_B/s"] = peak.read;
+  state.counters["write_B/s"] = peak.write;
+}
+
 void sizes(benchmark::internal::Benchmark* one, const std::vector<int>& threads) {
   one->ArgNames({"height", "width", "template", "threads"})
       ->Unit(benchmark::kMillisecond)
@@ -155,6 +165,7 @@ void sizes_on_one_core(benchmark::internal::Benchmark* one) { sizes(one, {1}); }
 BENCHMARK_CAPTURE(correlate, fused, kFused)->Apply(sizes_on_cores);
 BENCHMARK_CAPTURE(correlate, fftw, kFftw)->Apply(sizes_on_cores);
 BENCHMARK(bare)->Apply(sizes_on_one_core);
+BENCHMARK(peak)->ArgName("threads")->Arg(1)->Arg(2)->Iterations(1);
 
 }  // namespace
 

@@ -142,7 +142,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"curl/", {"slurm/rest/http."}},
       {"fftw3", {"engine/numerics/fft_fftw.", "bench/search_bench."}},
       {"kissfft/", {"engine/numerics/fft_kissfft."}},
-      {"hwy/", {"engine/cpu/", "tests/unit/engine/cpu/"}},
+      {"hwy/", {"engine/cpu/", "tests/unit/engine/cpu/", "bench/machine_peak."}},
       {"cuda", {"engine/cuda/", "engine/comm/nccl.", "engine/comm/nccl_", "bench/gpu_device."}},
       {"cufft", {"engine/cuda/"}},
       {"gloo/", {"engine/comm/gloo."}},

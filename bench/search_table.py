@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Measures search_bench's sides in turns, and prints a table of them.
+
+Fused transforms, FFTW's, and FFTW's bare transforms of one image: each run of a size is a process of
+its own, so that its peak memory is that of this size. Medians of --rounds rounds, and the median of
+the ratios within a round. With --instructions, the instructions of a correlation, too, counted by
+valgrind's callgrind, which has AVX2 but no AVX-512. Needs nothing but Python, and an idle machine.
+
+The floor of a correlation is the time of its transforms' operations at the rate of multiply-adds, or
+that of writing and reading what lies between columns and rows at the rates of the memory, whichever
+is longer; both rates are measured in the same run. A transform of N points counts 5 N log2 N
+operations, the product 6, and two correlations share a complex transform. Rows that are zero or not
+wanted do not count, nor do projections and statistics.
+
+  bench/search_table.py build/release-tests/bin/search_bench --rounds 5
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import re
+import statistics
+import subprocess
+import tempfile
+
+SIZES = [(512, 512, 128), (1024, 1024, 128), (2048, 2048, 256), (4096, 4096, 512),
+         (5760, 4092, 512), (3838, 3710, 384)]
+BACKENDS = {"fused": "*FusedBackend::correlate*", "fftw": "*CpuBackend::correlate*"}
+WARM_UPS = 2  # calls of correlate() before those that are timed (search_bench.cpp)
+
+
+def run(program, name, seconds, before=()):
+    command = [*before, program, f"--benchmark_filter=^{name}", f"--benchmark_min_time={seconds}",
+               "--benchmark_format=json"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    measured = json.loads(done.stdout)["benchmarks"]
+    if len(measured) != 1:
+        raise SystemExit(f"search_table: {program} has {len(measured)} benchmarks named '{name}'")
+    return measured[0]
+
+
+def case(size, threads):
+    height, width, template = size
+    return f"height:{height}/width:{width}/template:{template}/threads:{threads}/"
+
+
+def least_seconds(size, peak):
+    height, width, template = size
+    rows = height - template + 1
+    operations = 5 * (template + rows) * width * math.log2(width)
+    operations += width * height * (10 * math.log2(height) + 6)
+    written = rows * width * 8
+    memory = written / peak["write_B/s"] + written / peak["read_B/s"]
+    return max(operations / peak["operations/s"], memory) / 2
+
+
+def instructions(program, side, size):
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "callgrind"
+        measured = run(program, f"correlate/{side}/{case(size, 1)}", 0, before=[
+            "valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
+            "--collect-atstart=no", f"--toggle-collect={BACKENDS[side]}"])
+        total = sum(int(line.split()[1]) for line in out.read_text().splitlines()
+                    if re.match(r"(summary|totals): ", line)) / 2
+    # The time of an iteration is in milliseconds.
+    correlations = measured["CC/s"] * measured["real_time"] / 1000
+    return total / (correlations * (measured["iterations"] + WARM_UPS))
+
+
+def spread(values):
+    return f"{statistics.median(values):.4g} ({min(values):.4g} to {max(values):.4g})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("program", help="search_bench")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each run, at least")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--sizes", nargs="+", help="heights, of those that search_bench has")
+    parser.add_argument("--instructions", action="store_true", help="count them, and time nothing")
+    options = parser.parse_args()
+    sizes = [s for s in SIZES if not options.sizes or str(s[0]) in options.sizes]
+
+    if options.instructions:
+        print("| rows x columns | template | million instructions, fused | FFTW path |")
+        print("| --- | --- | --- | --- |")
+        for size in sizes:
+            counts = [instructions(options.program, side, size) / 1e6 for side in BACKENDS]
+            print(f"| {size[0]} x {size[1]} | {size[2]} | {counts[0]:.4g} | {counts[1]:.4g} |", flush=True)
+        return
+
+    for threads in options.threads:
+        peak = run(options.program, f"peak/threads:{threads}/", 0)
+        print(f"\nThreads: {threads}; {peak['operations/s'] / 1e9:.4g} billion operations a second, "
+              f"{peak['read_B/s'] / 1e9:.3g} GB/s read, {peak['write_B/s'] / 1e9:.3g} GB/s written\n")
+        bare_too = threads == 1
+        print("| rows x columns | template | fused | FFTW path | ratio |"
+              + (" bare | ratio to it |" if bare_too else "")
+              + " Gpix/s | of the floor | peak MB | FFTW path's |")
+        print("| --- | --- | --- | --- | --- |" + (" --- | --- |" if bare_too else "")
+              + " --- | --- | --- | --- |")
+        for size in sizes:
+            rates = {"fused": [], "fftw": [], "bare": []}
+            memory = {}
+            for _ in range(options.rounds):
+                for side in BACKENDS:
+                    measured = run(options.program, f"correlate/{side}/{case(size, threads)}", options.seconds)
+                    rates[side].append(measured["CC/s"])
+                    memory[side] = measured["peak_MB"]
+                if bare_too:
+                    rates["bare"].append(
+                        run(options.program, f"bare/{case(size, 1)}", options.seconds)["CC/s"])
+            fused = statistics.median(rates["fused"])
+            ratio = statistics.median(a / b for a, b in zip(rates["fused"], rates["fftw"]))
+            cells = [f"{size[0]} x {size[1]}", str(size[2]), spread(rates["fused"]),
+                     spread(rates["fftw"]), f"{ratio:.2f}"]
+            if bare_too:
+                to_bare = statistics.median(a / b for a, b in zip(rates["fused"], rates["bare"]))
+                cells += [f"{statistics.median(rates['bare']):.4g}", f"{to_bare:.1f}"]
+            cells += [f"{fused * size[0] * size[1] / 1e9:.3f}",
+                      f"{100 * fused * least_seconds(size, peak):.0f} %",
+                      f"{memory['fused']:.0f}", f"{memory['fftw']:.0f}"]
+            print("| " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
