@@ -1,5 +1,5 @@
 // The words by which the engine says that its self-test has no data. margayd's doctor looks for
-// them, to tell an installation that lacks them from a device that fails.
+// them, to distinguish an installation that lacks them from a device that fails.
 #pragma once
 
 namespace base {

@@ -192,7 +192,8 @@ std::vector<ListedGpu> visible_gpus(const std::vector<ListedGpu>& found, const s
     const std::string name = base::trimmed(entry);
     if (is_number(name) && !counts_alike) {
       throw GpuError(
-          "of different models cannot be told by the numbers in CUDA_VISIBLE_DEVICES=" + names +
+          "of different models cannot be identified by the numbers in CUDA_VISIBLE_DEVICES=" +
+          names +
           ": name them by UUID there, as nvidia-smi -L prints it, or set "
           "CUDA_DEVICE_ORDER=PCI_BUS_ID");
     }

@@ -184,7 +184,7 @@ void CudaDevice::launched(const char* name) {
 // A fault of a kernel is reported here, without the name of the kernel.
 void CudaDevice::wait() {
   check(cudaStreamSynchronize(stream_),
-        last_ + " or what ran before it; CUDA_LAUNCH_BLOCKING=1 tells which");
+        last_ + " or what ran before it; CUDA_LAUNCH_BLOCKING=1 shows which");
 }
 
 CudaDevice::Stage::Stage(CudaDevice& device, size_t bytes) : device_(device) {
@@ -203,7 +203,7 @@ CudaDevice::Stage::~Stage() {
 
 void* CudaDevice::Stage::wait() const {
   device_.check(cudaEventSynchronize(copied_),
-                "kernels of an earlier batch; CUDA_LAUNCH_BLOCKING=1 tells which");
+                "kernels of an earlier batch; CUDA_LAUNCH_BLOCKING=1 shows which");
   return data_;
 }
 

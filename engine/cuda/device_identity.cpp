@@ -24,7 +24,7 @@ std::string text_of(const CUuuid& uuid, const std::string& device_name) {
   return text;
 }
 
-// The driver's function tells the instances of one device apart (MIG).
+// The driver's function distinguishes the instances of one device (MIG).
 CUresult uuid_by_driver(CUuuid& uuid, int number) {
   const SharedLibrary driver(
       {.what = "the NVIDIA driver", .names = {"libcuda.so.1"}, .folders = {}, .remedy = ""});

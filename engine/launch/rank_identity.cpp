@@ -152,7 +152,7 @@ std::optional<LauncherInfo> by_torchrun(const Variables& variables) {
   // Torchrun gives one environment to all; who sets its variables by hand may bind devices.
   place.own_device = !variables.has("TORCHELASTIC_RUN_ID") && names_own_device(variables);
   check(place, {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"});
-  // Many runs have the id "none": their rendezvous tells them apart.
+  // Many runs have the id "none": their rendezvous distinguishes them.
   info.identity = "torchrun/" + variables.text_or("TORCHELASTIC_RUN_ID", "none") + "/" +
                   variables.text_or("TORCHELASTIC_RESTART_COUNT", "0") + "/" + master_of(variables);
   info.port_taken = variables.text_or("TORCHELASTIC_USE_AGENT_STORE", "") == "True";

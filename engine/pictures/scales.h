@@ -30,7 +30,7 @@ double nice_step(double smallest);
 double nice_length(double largest);
 // Returns about `count` multiples of a nice step within [low, high]; none where low >= high.
 std::vector<double> ticks(double low, double high, int count);
-// Writes the value with just enough decimals to tell apart values that differ by `step`.
+// Writes the value with just enough decimals to distinguish values that differ by `step`.
 std::string tick_text(double value, double step);
 
 // Returns the values below which the fractions `low` and `high` (0 to 1) of the finite pixels lie;

@@ -27,7 +27,7 @@ bool had_begun_to_write(const std::string& progress_file);
 
 // Returns one line for a terminal of `columns` columns, without a line break: bar, percent, rate
 // and time left. The bar is of blocks, or of # and . without `unicode`; a narrow terminal gets
-// fewer fields, and in the end no bar, which tells less than the time left.
+// fewer fields, and in the end no bar, which says less than the time left.
 std::string progress_bar(const Progress& progress, int columns, bool unicode = true);
 // Returns one line for a log, without a bar or a line break.
 std::string progress_line(const Progress& progress);

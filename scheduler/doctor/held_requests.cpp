@@ -28,7 +28,7 @@ struct HeldJob {
   slurm::JobStatus status{};  // without an id until the job is known
 };
 
-// What decides whether Slurm takes and starts a job, and not whom it tells about it.
+// What decides whether Slurm takes and starts a job, and not whom it notifies.
 Directives without_mail(Directives asks) {
   asks.erase("mail-user");
   asks.erase("mail-type");

@@ -70,7 +70,7 @@ Measure rate_key(const FinishedSearch& search) {
           .template_size = search.template_size};
 }
 
-// As RuntimeModel tells them apart: one GPU, one node, several.
+// As RuntimeModel distinguishes them: one GPU, one node, several.
 int64_t start_class(int64_t gpus, int64_t nodes) {
   if (gpus == 1) return 1;
   return nodes == 1 ? 2 : 3;

@@ -53,7 +53,7 @@ bool answers(const std::string& path, const sockaddr_un& address) {
   // EAGAIN: so many connections wait there already that this one would, too.
   if (errno == EAGAIN) return true;
   if (errno == ECONNREFUSED) return false;
-  refuse(path, "cannot tell whether another daemon listens here", errno);
+  refuse(path, "cannot find out whether another daemon listens here", errno);
 }
 
 void remove_leftover(const std::string& path, const sockaddr_un& address) {

@@ -226,7 +226,7 @@ class Watch {
   }
 
   // The script may end before what it started: a search whose shell was killed still has to write
-  // its checkpoint, and must not go on beside the next attempt.
+  // its checkpoint, and must not run beside the next attempt.
   void end_what_is_left() {
     if (members().empty()) return;
     pass_on(SIGTERM);

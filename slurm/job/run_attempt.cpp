@@ -80,7 +80,7 @@ class AttemptRun {
     if (stop_) return {.code = kStopped};
     const Started step = start_program(command, Input::kNone);
     StepEnd end{.code = step.failure != 0 ? step.failure : wait_for(step.pid)};
-    // The launcher tells the highest code of several ranks, and srun 255 when it is signalled in
+    // The launcher returns the highest code of several ranks, and srun 255 when it is signalled in
     // its last moment; when one rank fails the others are ended. The first fault is what counts.
     if (end.code != kDone) {
       if (const auto first = claim_.first_fault()) end = {first->code, first->host};

@@ -277,8 +277,8 @@ std::optional<std::vector<JobStatus>> LocalCluster::find_by_name(const std::stri
   }
 }
 
-// The wish is on the disk before it is called heard: a wrapper that has not started the job yet
-// never will then, and the time allowed to the job goes on over a restart of the daemon.
+// The wish is on the disk before it counts as taken: a wrapper that has not started the job yet
+// never will then, and the time allowed to the job continues over a restart of the daemon.
 bool LocalCluster::cancel(const std::string& job_id) {
   auto job = find(job_id);
   if (!job || job->ended) return true;

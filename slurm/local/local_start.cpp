@@ -120,7 +120,7 @@ std::string LocalCluster::give_gpus(const Job& job, FreeGpus& free) {
   return "";
 }
 
-// Returns what to tell the user. One that cannot be started waits on: the next look tries again.
+// Returns the message for the user. One that cannot be started waits on: the next look tries again.
 std::string LocalCluster::start_wrapper(const std::string& name) {
   const int error = run_detached({options_.helper.string(), "local", path_of(name).string()},
                                  path_of(name) / "wrapper.log");

@@ -74,7 +74,7 @@ class ClusterContract : public ::testing::TestWithParam<ContractCluster> {
   // A line of a script that waits until let_go().
   std::string wait_line() const;
   void let_go() const;
-  // The engine's like: tells when it is there, and of SIGUSR1.
+  // The engine's like: says when it is there, and reports SIGUSR1.
   std::string step_line() const;
 
   std::string full(const std::string& name) const { return site_->prefix() + name; }

@@ -1,4 +1,4 @@
-// The real margayd as a process: its signals, and what it tells systemd.
+// The real margayd as a process: its signals, and what it reports to systemd.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

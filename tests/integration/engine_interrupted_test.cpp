@@ -119,7 +119,7 @@ class InterruptedSearch : public testing::Test {
     if (signal == SIGKILL) {
       EXPECT_EQ(checkpointed_, 0);
     } else {
-      EXPECT_GT(checkpointed_, 0) << "no request to stop was ever heard";
+      EXPECT_GT(checkpointed_, 0) << "no request to stop ever arrived";
     }
   }
 

@@ -128,11 +128,11 @@ TEST(FileNames, BlanksQuotesLineBreaksAndForeignLettersArriveInThePeakList) {
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string number = std::to_string(i + 1);
     const json result = json::parse(queue.margay({"results", number, "--json"}).output);
-    const json& told = result.at("result");
-    EXPECT_EQ(told.at("item").at("micrograph"), (folder / names[i]).string());
-    EXPECT_EQ(told.at("peak_list").size(), 1U);
-    EXPECT_EQ(told.at("pictures").size(), 3U);
-    EXPECT_EQ(micrograph_of(told.at("peaks_csv")), (folder / names[i]).string());
+    const json& answer = result.at("result");
+    EXPECT_EQ(answer.at("item").at("micrograph"), (folder / names[i]).string());
+    EXPECT_EQ(answer.at("peak_list").size(), 1U);
+    EXPECT_EQ(answer.at("pictures").size(), 3U);
+    EXPECT_EQ(micrograph_of(answer.at("peaks_csv")), (folder / names[i]).string());
   }
   EXPECT_THAT(queue.margay({"list"}).output, HasSubstr("line\\nbreak # Größe 日本: {a}.mrc"));
   EXPECT_EQ(queue.margay({"stop"}).exit_code, 0);

@@ -1,5 +1,5 @@
 // A rank whose device does not come back from a batch: the process lives and answers, and still the
-// whole ends by the rank's name or goes on without it, in bounded time.
+// whole ends by the rank's name or continues without it, in bounded time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -70,7 +70,7 @@ TEST(KnownAnswer, SimulatedParticlesAreFoundInPlaceAndPose) {
   }
 }
 
-// Shows that the first test tells hands apart: slices of the wrong hand would match these.
+// Shows that the first test distinguishes hands: slices of the wrong hand would match these.
 TEST(KnownAnswer, TheMirroredMicrographHoldsNoParticle) {
   const engine::SearchConfig config = engine::read_search_config(data_path("lsu_crop.yaml"));
   const engine::Image original = read_image(data_path("lsu_crop.mrc"));

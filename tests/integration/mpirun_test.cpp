@@ -49,9 +49,9 @@ TEST_F(Mpirun, TellsOnceWhatIsWrongWithTheInput) {
   search_.sections["micrograph_path"] = "missing.mrc";
   const Finished f = run();
   EXPECT_EQ(f.exit_code, 64);
-  const size_t told = f.error.find("missing.mrc");
-  ASSERT_NE(told, std::string::npos) << f.error;
-  EXPECT_EQ(f.error.find("missing.mrc", told + 1), std::string::npos) << f.error;
+  const size_t named = f.error.find("missing.mrc");
+  ASSERT_NE(named, std::string::npos) << f.error;
+  EXPECT_EQ(f.error.find("missing.mrc", named + 1), std::string::npos) << f.error;
 }
 
 TEST_F(Mpirun, EndsAllWithTheErrorOfTheRankThatFailsFirst) {

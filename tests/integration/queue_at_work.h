@@ -1,5 +1,5 @@
 // A real margayd on a scratch folder, driven by the real margay, with an engine of the test's own
-// that tells in one file, `effects`, what was really run.
+// that records in one file, `effects`, what was really run.
 #pragma once
 
 #include <functional>
@@ -69,7 +69,7 @@ class QueueAtWork {
   // The state of each item, by number.
   std::map<int, std::string> item_states() const;
   bool all_ended() const;
-  // How often the fake engine told of `what` ("started", "finished"), by item.
+  // How often the fake engine recorded `what` ("started", "finished"), by item.
   std::map<int, int> effects(const std::string& what) const;
 
   static bool becomes_true(const std::function<bool()>& condition);

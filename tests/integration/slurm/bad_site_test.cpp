@@ -41,9 +41,9 @@ class BadSite : public ::testing::Test {
     queue_->add_template();
   }
   nlohmann::json status() const {
-    const Finished told = queue_->margay({"status", "--json"});
-    EXPECT_EQ(told.exit_code, 0) << told.error;
-    return nlohmann::json::parse(told.output);
+    const Finished answer = queue_->margay({"status", "--json"});
+    EXPECT_EQ(answer.exit_code, 0) << answer.error;
+    return nlohmann::json::parse(answer.output);
   }
   // Waits until `margay status` reports a fault that names `what`, and returns its sentence.
   void expect_held(const std::string& what) {
@@ -162,8 +162,8 @@ TEST_F(BadSite, TheTokenIsInNoLogScriptDatabaseOrAnswer) {
   start({});
   std::string said;
   const auto ask = [&](const std::vector<std::string>& command) {
-    const Finished told = queue_->margay(command);
-    said += told.output + told.error;
+    const Finished answer = queue_->margay(command);
+    said += answer.output + answer.error;
   };
   queue_->enqueue();
   expect_all_done_once(1);

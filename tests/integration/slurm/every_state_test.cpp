@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 // The whole of `margay show`'s table of attempts, its line breaks taken out.
-void tell(const std::string& what, const SlurmQueue& queue, int item) {
+void report(const std::string& what, const SlurmQueue& queue, int item) {
   const nlohmann::json shown = queue.item(item);
   const std::string explanation = shown.value("explanation", "");
   std::cout << "says|" << what << "|" << shown.at("state").get<std::string>() << "|" << explanation;
@@ -116,7 +116,7 @@ class EveryState : public ::testing::Test {
     EXPECT_TRUE(queue_->waits_for(item, reason)) << queue_->reason_of(item);
     EXPECT_EQ(queue_->attempt_state(item), "PENDING");
     EXPECT_THAT(queue_->shown(item), HasSubstr(reason));
-    tell(what, *queue_, item);
+    report(what, *queue_, item);
   }
   nlohmann::json first_attempt(int item) const { return queue_->item(item).at("attempts").at(0); }
   void expect_first(const std::string& what, int item, const std::string& state,
@@ -124,7 +124,7 @@ class EveryState : public ::testing::Test {
     EXPECT_TRUE(becomes_true([&] { return first_attempt(item).at("state") == state; }))
         << first_attempt(item).dump(1);
     EXPECT_EQ(first_attempt(item).at("cause"), cause);
-    tell(what, *queue_, item);
+    report(what, *queue_, item);
   }
   int running_item(const std::vector<std::string>& options = {}) {
     const int item = queue_->enqueue(options);
@@ -194,7 +194,7 @@ TEST_F(EveryState, AJobWaitsForALimitOfItsQosOrItsAccount) {
 
 TEST_F(EveryState, AJobRunsCompletesAndIsDone) {
   const int item = running_item();
-  tell("running", *queue_, item);
+  report("running", *queue_, item);
   std::ofstream{keep_completing_};
   queue_->let_searches_go();
   EXPECT_TRUE(becomes_true(
@@ -203,7 +203,7 @@ TEST_F(EveryState, AJobRunsCompletesAndIsDone) {
   EXPECT_TRUE(queue_->comes_to(item, "DONE"));
   fs::remove(keep_completing_);
   EXPECT_EQ(queue_->state_of(item), "DONE");
-  tell("completed", *queue_, item);
+  report("completed", *queue_, item);
 }
 
 TEST_F(EveryState, AJobThatFailedIsCompletingFirst) {
@@ -212,10 +212,10 @@ TEST_F(EveryState, AJobThatFailedIsCompletingFirst) {
   const int item = queue_->enqueue();
   EXPECT_TRUE(becomes_true([&] { return queue_->attempt_state(item) == "COMPLETING"; }))
       << queue_->shown(item);
-  tell("completing", *queue_, item);
+  report("completing", *queue_, item);
   fs::remove(keep_completing_);
   EXPECT_TRUE(becomes_true([&] { return first_attempt(item).at("state") == "FAILED"; }));
-  tell("failed", *queue_, item);
+  report("failed", *queue_, item);
 }
 
 TEST_F(EveryState, AJobRunsIntoItsTimeLimit) {
@@ -254,7 +254,7 @@ TEST_F(EveryState, TheAdministratorRequeuesAJobUnderTheSameId) {
   EXPECT_EQ(first_attempt(item).at("job_id"), job);
   EXPECT_EQ(first_attempt(item).at("restarts"), 1);
   EXPECT_EQ(queue_->effects("finished").at(item), 1);
-  tell("requeued under the same id", *queue_, item);
+  report("requeued under the same id", *queue_, item);
 }
 
 TEST_F(EveryState, AnAcknowledgedJobVanishesWithTheController) {
@@ -291,7 +291,7 @@ TEST(AJobOnOneNode, EndsWithTheNode) {
   ASSERT_TRUE(becomes_true([&] { return first_attempt().at("state") == "FAILED"; }))
       << queue.shown(item);
   EXPECT_EQ(first_attempt().at("cause"), "node_failed");
-  tell("node failure", queue, item);
+  report("node failure", queue, item);
   bed.node(node, Fault::kStart);
   // The node was only taken for dead: its search is stopped by Slurm, or by the fence.
   const std::string token = first_attempt().at("token");
@@ -321,7 +321,7 @@ void expect_after_purge(const BedOptions& options, const std::string& what,
     return queue.item(item).at("attempts").at(0).at("state") == state;
   })) << queue.shown(item);
   EXPECT_EQ(queue.item(item).at("attempts").at(0).at("cause"), cause);
-  tell(what, queue, item);
+  report(what, queue, item);
 }
 
 TEST(PurgedJob, IsKnownToAccounting) {
@@ -355,7 +355,7 @@ TEST(OutOfMemory, IsSaidOfTheStepAndOfTheScript) {
       const nlohmann::json attempts = queue.item(item).at("attempts");
       return !attempts.empty() && attempts.at(0).at("state") == "FAILED";
     })) << queue.shown(item);
-    tell(in_step ? "out of memory, the engine" : "out of memory, the script", queue, item);
+    report(in_step ? "out of memory, the engine" : "out of memory, the script", queue, item);
     if (!in_step) {
       EXPECT_EQ(queue.item(item).at("attempts").at(0).at("cluster_words"), "OUT_OF_MEMORY");
     }
@@ -371,7 +371,7 @@ TEST_F(EveryState, AWideJobIsHeldUntilItsIdIsStored) {
   bed_->fault(Service::kRest, Fault::kKill);
   queue_->start_daemon();
   EXPECT_EQ(queue_->attempt_state(1), "PENDING");
-  tell("held by us", *queue_, 1);
+  report("held by us", *queue_, 1);
   EXPECT_EQ(bed_->job_field(queue_->job_of(1), "Priority"), "0");
   bed_->fault(Service::kRest, Fault::kStart);
   queue_->let_searches_go();

@@ -35,21 +35,21 @@ LyingRest::LyingRest(std::string url, std::chrono::milliseconds late)
 
 std::string LyingRest::url() const { return "http://127.0.0.1:" + std::to_string(server_->port()); }
 
-void LyingRest::tell(Lie lie, int count, bool submissions_only) {
+void LyingRest::plan(Lie lie, int count, bool submissions_only) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  told_.push_back({.lie = lie, .left = count, .submissions_only = submissions_only});
+  planned_.push_back({.lie = lie, .left = count, .submissions_only = submissions_only});
 }
 
 bool LyingRest::meets(bool submission, Lie& lie) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto told = std::find_if(told_.begin(), told_.end(), [&](const Told& one) {
+  const auto planned = std::find_if(planned_.begin(), planned_.end(), [&](const Planned& one) {
     return submission || !one.submissions_only;
   });
-  if (told == told_.end()) return false;
+  if (planned == planned_.end()) return false;
   ++lies_;
   if (submission) ++lies_about_submissions_;
-  lie = told->lie;
-  if (--told->left == 0) told_.erase(told);
+  lie = planned->lie;
+  if (--planned->left == 0) planned_.erase(planned);
   return true;
 }
 

@@ -28,7 +28,7 @@ class LyingRest {
   // http://127.0.0.1:...
   std::string url() const;
   // Does so to the next `count` requests, or submissions, that meet no earlier lie.
-  void tell(Lie lie, int count, bool submissions_only);
+  void plan(Lie lie, int count, bool submissions_only);
   // How many requests met a lie, and how many of them were submissions.
   int lies() const { return lies_; }
   int lies_about_submissions() const { return lies_about_submissions_; }
@@ -40,13 +40,13 @@ class LyingRest {
 
   std::string url_;
   std::chrono::milliseconds late_;
-  struct Told {
+  struct Planned {
     Lie lie{};
     int left = 0;
     bool submissions_only = false;
   };
   std::mutex mutex_;
-  std::deque<Told> told_;  // oldest first
+  std::deque<Planned> planned_;  // oldest first
   std::atomic<int> lies_ = 0;
   std::atomic<int> lies_about_submissions_ = 0;
   std::unique_ptr<FakeHttp> server_;

@@ -1,6 +1,6 @@
 // What is predicted of 200 items on a real Slurm of 16 nodes with 4 GPUs each, against what becomes
 // of them. In place of the engine sleeps a stand-in for as long as its search would take on its
-// GPUs, give or take 15 %, and tells so in its manifest, from which the daemon learns.
+// GPUs, give or take 15 %, and says so in its manifest, from which the daemon learns.
 #include <gtest/gtest.h>
 
 #include <algorithm>

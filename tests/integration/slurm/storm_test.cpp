@@ -84,7 +84,7 @@ class Storm : public ::testing::Test {
     wait_for_a_problem();
     bed_->rotate_token();
   }
-  void lie(Lie lie, int count, bool submissions_only) { rest_->tell(lie, count, submissions_only); }
+  void lie(Lie lie, int count, bool submissions_only) { rest_->plan(lie, count, submissions_only); }
   // Where one runs; else the first node.
   std::string busy_node() const {
     const std::string names = bed_->squeue({"-t", "RUNNING", "-o", "%N"});

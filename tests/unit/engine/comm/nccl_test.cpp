@@ -1,4 +1,4 @@
-// What ranks on CUDA devices are told where there is none. With one: tests/gpu/nccl_test.cpp.
+// The message for ranks on CUDA devices where there is none. With one: tests/gpu/nccl_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@ class TimeoutTest : public testing::Test {
     return Timeout(
         length, [this] { return is_cancelled_; }, [this] { return now_; });
   }
-  // Waits as long as it says at most; how long it was told to.
+  // Waits as long as it says at most; how long it was asked to.
   milliseconds wait(Timeout& timeout) {
     const auto time = timeout.next_check() - now_;
     now_ += time;

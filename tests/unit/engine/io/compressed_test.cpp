@@ -80,7 +80,7 @@ TEST_F(CompressedTest, AHeaderThatPromisesMoreThanThereIsTakesNoMemory) {
               HasSubstr("unpacks to less than its header promises"));
 }
 
-// What is wrong with a packed file is told whatever packed it.
+// The message says what is wrong with a packed file, whatever packed it.
 struct Packed {
   std::string name;
   std::string bytes;  // of an MRC file of eight values, 0 to 7, in two parts
@@ -108,7 +108,7 @@ TEST_F(CompressedTest, AFileThatIsCutAnywhereIsRefused) {
     const std::string path = folder_.file("cut." + packed.name);
     for (size_t size = 3; size < packed.bytes.size(); ++size) {
       write_file(path, packed.bytes.substr(0, size));
-      // Between two parts nothing tells that one is missing but the header.
+      // Between two parts only the header shows that one is missing.
       EXPECT_THAT(refusal([&] { read_mrc(path); }),
                   AllOf(HasSubstr("'" + path + "'"),
                         AnyOf(HasSubstr(packed.name + " packed does not end in the file"),

@@ -5,7 +5,7 @@
 //   local_ranks_program devices COUNT TIMEOUT_MS COMMAND...   likewise; rank k has device GPU-k
 //   local_ranks_program listen CODE FOLDER ...                 a rank that ends with CODE when it
 //   is
-//                                                              told to stop
+//                                                              asked to stop
 #include <unistd.h>
 
 #include <chrono>

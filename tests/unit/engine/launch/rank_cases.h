@@ -24,7 +24,7 @@ inline RankPlace find(const Variables& variables, const RankFlags& flags = {}) {
   });
 }
 
-// What the user is told; empty when nothing is wrong.
+// The message for the user; empty when nothing is wrong.
 inline std::string refusal(const Variables& variables, const RankFlags& flags = {}) {
   try {
     find(variables, flags);

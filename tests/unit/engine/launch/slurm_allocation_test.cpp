@@ -29,7 +29,7 @@ Variables with(Variables variables, const Variables& more) {
   return variables;
 }
 
-// What the user is told; empty when nothing is wrong.
+// The message for the user; empty when nothing is wrong.
 template <typename What>
 std::string allocation_refusal(const What& what) {
   try {
@@ -89,19 +89,19 @@ TEST(FindAllocation, GpusAreCountedHoweverTheyWereAskedFor) {
 }
 
 TEST(FindAllocation, WhatIsNoNumberIsNamed) {
-  const auto told = [](const Variables& more) {
+  const auto message_for = [](const Variables& more) {
     return allocation_refusal([&] { allocation_of(with(kTwoNodes, more)); });
   };
   for (const char* name : {"SLURM_JOB_NUM_NODES", "SLURM_JOB_CPUS_PER_NODE",
                            "SLURM_NTASKS_PER_NODE", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}) {
-    EXPECT_THAT(told({{name, "many"}}), AllOf(HasSubstr(name), HasSubstr("'many'")));
+    EXPECT_THAT(message_for({{name, "many"}}), AllOf(HasSubstr(name), HasSubstr("'many'")));
   }
-  EXPECT_THAT(told({{"SLURM_GPUS_PER_NODE", "a100:2,h200:x"}}),
+  EXPECT_THAT(message_for({{"SLURM_GPUS_PER_NODE", "a100:2,h200:x"}}),
               AllOf(HasSubstr("SLURM_GPUS_PER_NODE: expected a number of GPUs"),
                     HasSubstr("got 'a100:2,h200:x'")));
-  EXPECT_THAT(told({{"SLURM_JOB_NUM_NODES", "-1"}}),
+  EXPECT_THAT(message_for({{"SLURM_JOB_NUM_NODES", "-1"}}),
               HasSubstr("SLURM_JOB_NUM_NODES: expected a whole number from 0"));
-  EXPECT_THAT(told({{"SLURM_JOB_CPUS_PER_NODE", ""}}),
+  EXPECT_THAT(message_for({{"SLURM_JOB_CPUS_PER_NODE", ""}}),
               HasSubstr("SLURM_JOB_CPUS_PER_NODE is not set"));
 }
 
@@ -126,15 +126,17 @@ TEST(SpreadOver, NodesAreFilledOneAfterTheOther) {
 }
 
 TEST(SpreadOver, MoreThanTheAllocationHoldsIsRefusedWithWhatToAskFor) {
-  const auto told = [](const Allocation& allocation, bool on_devices, int nproc, int threads) {
+  const auto message_for = [](const Allocation& allocation, bool on_devices, int nproc,
+                              int threads) {
     return allocation_refusal([&] { spread_over(allocation, on_devices, nproc, threads); });
   };
-  EXPECT_THAT(told(kNodesOfTwo, false, 7, 0),
+  EXPECT_THAT(message_for(kNodesOfTwo, false, 7, 0),
               AllOf(HasSubstr("holds 6 ranks"), HasSubstr("--ntasks-per-node")));
-  EXPECT_THAT(told(kNodesOfTwo, true, 13, 0),
+  EXPECT_THAT(message_for(kNodesOfTwo, true, 13, 0),
               AllOf(HasSubstr("holds 12 ranks"), HasSubstr("--gpus-per-node")));
-  EXPECT_THAT(told(kNodesOfTwo, false, 0, 5), HasSubstr("2 ranks x 5 threads"));
-  EXPECT_THAT(told({.nodes = 2, .cores = 1, .tasks = 1}, true, 0, 0), HasSubstr("--gpus-per-node"));
+  EXPECT_THAT(message_for(kNodesOfTwo, false, 0, 5), HasSubstr("2 ranks x 5 threads"));
+  EXPECT_THAT(message_for({.nodes = 2, .cores = 1, .tasks = 1}, true, 0, 0),
+              HasSubstr("--gpus-per-node"));
 }
 
 TEST(StepCommand, OneTaskForEachRankOnAsFewNodesAsHoldThem) {

@@ -34,26 +34,27 @@ class RankGroupTest : public testing::Test {
     return group_options;
   }
 
-  // What each rank is told when they come together with these devices; empty: nothing.
+  // What each rank is answered when they come together with these devices; empty: nothing.
   std::vector<std::string> assignments(const std::vector<std::string>& identities) {
     const int size = static_cast<int>(identities.size());
     Leader leader(options(0, size));
-    // Who has been told stays until all have: a rank that leaves is lost to the others.
-    std::latch all_told(size);
+    // A rank that has its answer stays until all have theirs: a rank that leaves is lost to the
+    // others.
+    std::latch all_answered(size);
     std::vector<std::future<std::string>> others;
     for (int rank = 1; rank < size; ++rank) {
       others.push_back(std::async(std::launch::async, [&, rank] {
         Worker worker(options(rank, size));
         std::string refused =
             refusal([&] { worker.start(0, identities[static_cast<size_t>(rank)]); });
-        all_told.arrive_and_wait();
+        all_answered.arrive_and_wait();
         return refused;
       }));
     }
     const std::atomic<bool> never = false;
     std::vector<std::string> all = {
         refusal([&] { leader.assemble("gloo", 0, identities.front(), never); })};
-    all_told.arrive_and_wait();
+    all_answered.arrive_and_wait();
     for (auto& other : others) all.push_back(other.get());
     return all;
   }
@@ -103,7 +104,7 @@ bool merges(Rank& rank, const Order& order) {
   }
 }
 
-// Each survivor is told of a round for each that was lost, and all but the last are with the dead.
+// Each survivor learns of a round for each that was lost, and all but the last are with the dead.
 TEST_F(RankGroupTest, WaitsForNoDeadRankWhereSeveralAreLostAtOnce) {
   if (!comm::has_gloo()) GTEST_SKIP() << "this build has no Gloo";
   constexpr int kRanks = 6, kLost = 3;

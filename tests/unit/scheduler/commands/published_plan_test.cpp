@@ -1,4 +1,4 @@
-// What users are told of items that have changed since the daemon's last plan.
+// What users see of items that have changed since the daemon's last plan.
 #include "scheduler/commands/published_plan.h"
 
 #include <gmock/gmock.h>

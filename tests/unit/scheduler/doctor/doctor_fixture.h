@@ -19,7 +19,7 @@
 
 namespace scheduler {
 
-// Finds what the test says about itself, and tells at its end what was asked of it.
+// Finds what the test says about itself, and says at its end what was asked of it.
 class ExaminedCluster : public tests::FakeCluster {
  public:
   explicit ExaminedCluster(tests::FakeCluster& last) : last_(last) {}

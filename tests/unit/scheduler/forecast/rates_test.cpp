@@ -178,7 +178,7 @@ TEST(Rates, OfSearchesOnSeveralDevicesAloneIsThatOfEach) {
   add(known, on(4, 1, 250));
   EXPECT_NEAR(estimate_work(known, {}, search_of())->rate, 356, 1e-6);
   const RuntimeModel model = learned_model(known, *estimate_work(known, {}, search_of()));
-  EXPECT_EQ(straggler_loss(model, 4), 0) << "it cannot be told from the rate";
+  EXPECT_EQ(straggler_loss(model, 4), 0) << "it cannot be seen from the rate";
 }
 
 TEST(Rates, NothingIsLearnedFromFiguresThatMakeNoSense) {

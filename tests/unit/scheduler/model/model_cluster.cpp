@@ -143,7 +143,7 @@ bool ModelCluster::cancel(const std::string& job_id) {
   return false;
 }
 
-// A script that prepares its search does not hear it.
+// A script that prepares its search does not receive it.
 bool ModelCluster::signal_stop(const std::string& job_id) {
   if (!send() || now_ms_ < outage_until_ms_) return false;
   Job* job = find(job_id);

@@ -2,7 +2,7 @@
 // forgotten or crashes, every micrograph is processed once.
 //
 // MARGAY_SEEDS=n tries n seeds, MARGAY_SEEDS=a-b those from a to b, MARGAY_SEED=s only that one and
-// tells what happened in it.
+// says what happened in it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void try_seed(uint64_t seed, Sums& sums) {
   EXPECT_EQ(problem, "") << "seed " << seed << ": MARGAY_SEED=" << seed << " tries it alone";
 }
 
-void tell(uint64_t seeds, const Sums& sums) {
+void report(uint64_t seeds, const Sums& sums) {
   std::cout << seeds << " seeds: " << sums.faults << " faults, " << sums.crashes.size()
             << " crashes, " << sums.runs << " runs; items";
   for (const auto& [state, count] : sums.ends) {
@@ -92,7 +92,7 @@ TEST(Model, EveryMicrographIsProcessedOnceWhateverHappens) {
   const Seeds seeds = seeds_from_environment();
   Sums sums;
   for (uint64_t seed = seeds.first; seed <= seeds.last; ++seed) try_seed(seed, sums);
-  tell(seeds.count(), sums);
+  report(seeds.count(), sums);
   if (seeds.count() >= 300) expect_wide(seeds.count(), sums);
 }
 

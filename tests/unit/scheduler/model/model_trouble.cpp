@@ -36,7 +36,7 @@ void ModelCluster::crash_controller() {
         stop_run(job, false);
       }
     }
-    // slurmdbd goes on believing that it waits.
+    // slurmdbd still believes that it waits.
     if (accounting_) {
       accounts_.push_back(job.status);
       accounts_.back().state = JobState::kPending;

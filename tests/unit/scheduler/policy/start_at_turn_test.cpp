@@ -1,4 +1,4 @@
-// What an item that waits is told of its next job is what the plan gives it when it starts.
+// What is said of the next job of an item that waits is what the plan gives it when it starts.
 #include "scheduler/policy/start_at_turn.h"
 
 #include <gtest/gtest.h>

@@ -213,7 +213,7 @@ TEST_F(RetentionTest, GcRemovesFoldersThatNoRecordNamesOnceTheyAreOld) {
   EXPECT_FALSE(fs::exists(config_.jobs() + "/.removed"));
 }
 
-// As after a restore: the numbers go on above theirs, and only their folders are left of them.
+// As after a restore: the numbers continue above theirs, and only their folders are left of them.
 TEST_F(RetentionTest, GcLeavesOldFoldersOfItemsThatTheDatabaseHasNeverKnown) {
   const auto unknown = done("u.mrc");
   const auto known = done("k.mrc");

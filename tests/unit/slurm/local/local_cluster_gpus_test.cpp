@@ -129,7 +129,7 @@ TEST_F(LocalGpus, OnWhichADeviceFailedAreNotGivenToTheNextJob) {
   EXPECT_EQ(status_of(cluster, "waits").reason,
             "waiting for 1 free GPU (0 of 2 free; GPU-a rests after a device fault)");
   cluster.forget("broken");
-  EXPECT_EQ(status_of(cluster, "waits").state, JobState::kPending) << "its rest goes on";
+  EXPECT_EQ(status_of(cluster, "waits").state, JobState::kPending) << "the GPU still rests";
   for (const char* name : {"good", "waits"}) end(name);
   ASSERT_TRUE(ends(cluster, "waits"));
   EXPECT_EQ(seen_by("waits"), "GPU-b");

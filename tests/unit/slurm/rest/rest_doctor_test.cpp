@@ -1,4 +1,4 @@
-// What `margay doctor` is told about a Slurm behind slurmrestd.
+// What `margay doctor` learns of a Slurm behind slurmrestd.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

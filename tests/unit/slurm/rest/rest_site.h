@@ -38,7 +38,7 @@ class RestSite : public testing::Test {
   static JobRequest request(const std::string& name, const std::string& directives = "");
 
   RestClusterOptions options();
-  // Another token in the file, good for an hour unless told otherwise.
+  // Another token in the file, good for an hour unless the test says otherwise.
   void renew_token(const std::string& signature, int64_t expires = kNow + 3600);
   void pass(int64_t ms) { steady_ms_ += ms; }
   // As answers_ says, and else as usual.
