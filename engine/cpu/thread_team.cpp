@@ -1,5 +1,6 @@
 #include "engine/cpu/thread_team.h"
 
+#include <chrono>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -59,8 +60,7 @@ void ThreadTeam::run(size_t count, const std::function<void(size_t, int)>& task)
     const OnProcessors here(processors_of(0));
     take_iterations(0);
   }
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return busy_ == 0; });
+  wait(done_, [this] { return busy_ == 0; });
   task_ = nullptr;
   if (failure_) std::rethrow_exception(failure_);
 }
@@ -88,16 +88,28 @@ void ThreadTeam::take_iterations(int thread) {
   }
 }
 
+// Returns once ready(). A thread that sleeps begins tens of microseconds after it is woken, and
+// threads are woken one after another: so a thread looks for a while first, within which the next
+// loop of a search mostly begins.
+template <typename Ready>
+void ThreadTeam::wait(std::condition_variable& changed, const Ready& ready) {
+  constexpr std::chrono::microseconds kLooking{200};
+  const auto until = std::chrono::steady_clock::now() + kLooking;
+  do {
+    if (ready()) return;
+    std::this_thread::yield();
+  } while (std::chrono::steady_clock::now() < until);
+  std::unique_lock lock(mutex_);
+  changed.wait(lock, ready);
+}
+
 void ThreadTeam::work(int thread) {
   const OnProcessors here(processors_of(thread));
   size_t seen = 0;
   for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return stopping_ || round_ != seen; });
-      if (stopping_) return;
-      seen = round_;
-    }
+    wait(start_, [&] { return stopping_ || round_ != seen; });
+    if (stopping_) return;
+    seen = round_;
     take_iterations(thread);
     const std::lock_guard lock(mutex_);
     if (--busy_ == 0) done_.notify_one();

@@ -41,6 +41,8 @@ class ThreadTeam {
   };
 
   void stop();
+  template <typename Ready>
+  void wait(std::condition_variable& changed, const Ready& ready);
   void work(int thread);
   void divide(size_t count);
   void take_iterations(int thread);
@@ -55,10 +57,12 @@ class ThreadTeam {
   std::condition_variable done_;
   const std::function<void(size_t, int)>* task_ = nullptr;
   std::vector<Part> parts_;
-  size_t round_ = 0;
-  int busy_ = 0;
-  bool stopping_ = false;
   std::exception_ptr failure_;
+  // Changed with the mutex held, so that no thread that sleeps misses it; a thread that looks reads
+  // them without.
+  std::atomic<size_t> round_ = 0;
+  std::atomic<int> busy_ = 0;
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace engine::cpu
