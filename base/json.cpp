@@ -9,10 +9,11 @@ template class nlohmann::detail::serializer<nlohmann::json>;
 
 namespace base {
 
-void refuse_whole_number(const std::string& found) {
+void refuse_whole_number(const char* key, const std::string& found) {
   constexpr int kWrongType = 302;  // the library's number of this error
   throw nlohmann::json::type_error::create(
-      kWrongType, "a whole number in range is expected, found " + found, nullptr);
+      kWrongType, std::string("'") + key + "' must be a whole number in range, found " + found,
+      nullptr);
 }
 
 }  // namespace base

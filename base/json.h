@@ -33,14 +33,17 @@ std::optional<Number> as_whole_number(const Json& value) {
   return std::nullopt;
 }
 
-// Throws nlohmann::json::type_error, since `found` is not a whole number in range.
-[[noreturn]] void refuse_whole_number(const std::string& found);
+// Throws nlohmann::json::type_error: field `key` is no whole number in range, but `found`.
+[[noreturn]] void refuse_whole_number(const char* key, const std::string& found);
 
-// As as_whole_number(), but throws nlohmann::json::type_error in place of nullopt.
+// Returns the whole number in field `key` of `object`. Throws nlohmann::json::out_of_range where
+// there is no such field, and type_error where `object` is no object or the field no whole number
+// in range.
 template <std::integral Number, class Json>
-Number whole_number(const Json& value) {
+Number whole_number(const Json& object, const char* key) {
+  const Json& value = object.at(key);
   if (const auto number = as_whole_number<Number>(value)) return *number;
-  refuse_whole_number(value.is_number() ? value.dump() : value.type_name());
+  refuse_whole_number(key, value.is_number() ? value.dump() : value.type_name());
 }
 
 }  // namespace base

@@ -188,9 +188,9 @@ ScaleRow row_of(const Json& manifest, int ranks, int nodes) {
                .nodes = nodes,
                .seconds = manifest.at("timings").at("search_seconds").get<double>()};
   row.correlations.push_back(
-      base::whole_number<int64_t>(manifest.at("counts").at("rank_0_correlations")));
+      base::whole_number<int64_t>(manifest.at("counts"), "rank_0_correlations"));
   for (const Json& other : manifest.at("other_ranks")) {
-    row.correlations.push_back(base::whole_number<int64_t>(other.at("correlations")));
+    row.correlations.push_back(base::whole_number<int64_t>(other, "correlations"));
   }
   return row;
 }
@@ -198,11 +198,11 @@ ScaleRow row_of(const Json& manifest, int ranks, int nodes) {
 void describe_search(const Json& manifest, ScaleTable& table) {
   const Json& micrograph = manifest.at("inputs").at("micrograph");
   const Json& counts = manifest.at("counts");
-  table.correlations = base::whole_number<int64_t>(counts.at("correlations"));
+  table.correlations = base::whole_number<int64_t>(counts, "correlations");
   table.search = micrograph.at("width").dump() + " x " + micrograph.at("height").dump() +
                  " pixels, template " + manifest.at("inputs").at("template").at("size").dump() +
                  "^3, " + base::grouped_number(table.correlations) + " correlations in " +
-                 base::grouped_number(base::whole_number<int64_t>(counts.at("units"))) + " units";
+                 base::grouped_number(base::whole_number<int64_t>(counts, "units")) + " units";
   table.backend = manifest.at("device").at("backend").get<std::string>();
   table.device = manifest.at("device").at("name").get<std::string>();
 }

@@ -200,16 +200,16 @@ Checkpoint read_checkpoint(const std::string& path) {
   Checkpoint c;
   size_t units = 0;
   try {
-    c.numerics_version = base::whole_number<int>(header.at("numerics_version"));
+    c.numerics_version = base::whole_number<int>(header, "numerics_version");
     c.backend = header.at("backend").get<std::string>();
     c.fft = header.value("fft", "");  // not in those of earlier numerics versions
     c.precision = header.at("precision").get<std::string>();
     for (const json& part : header.at("search")) {
       c.identity.parts.emplace_back(part.at(0).get<std::string>(), part.at(1).get<std::string>());
     }
-    units = base::whole_number<size_t>(header.at("units"));
-    c.accumulators.height = base::whole_number<int>(header.at("height"));
-    c.accumulators.width = base::whole_number<int>(header.at("width"));
+    units = base::whole_number<size_t>(header, "units");
+    c.accumulators.height = base::whole_number<int>(header, "height");
+    c.accumulators.width = base::whole_number<int>(header, "width");
   } catch (const json::exception& e) {
     reader.fail(std::string("has a damaged header: ") + e.what());
   }

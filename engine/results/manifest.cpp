@@ -202,8 +202,8 @@ std::optional<SearchGrid> grid_in(const Json& manifest, const std::string& path)
   const Json crop = manifest.value("fourier_crop", Json());  // not in those of earlier versions
   if (crop.is_null()) return std::nullopt;
   const Json& whole = manifest.at("inputs");
-  const int size = base::whole_number<int>(whole.at("template").at("size"));
-  const int cropped = base::whole_number<int>(crop.at("template_size"));
+  const int size = base::whole_number<int>(whole.at("template"), "size");
+  const int cropped = base::whole_number<int>(crop, "template_size");
   if (cropped < 1 || cropped >= size || size > kLargestTemplate) {
     throw InputError("'" + path + "': fourier_crop.template_size is " + std::to_string(cropped) +
                      ", of a template of " + std::to_string(size) +
@@ -211,7 +211,7 @@ std::optional<SearchGrid> grid_in(const Json& manifest, const std::string& path)
   }
   const Json& micrograph = whole.at("micrograph");
   const auto side = [&](const char* key) {
-    const int pixels = base::whole_number<int>(micrograph.at(key));
+    const int pixels = base::whole_number<int>(micrograph, key);
     if (pixels >= 1 && pixels <= base::kLongestMrcAxis) return pixels;
     throw InputError("'" + path + "': inputs.micrograph." + key + " is " + std::to_string(pixels) +
                      "; remove the manifest or run the search again");
@@ -230,12 +230,12 @@ std::optional<SearchedMaps> read_searched_maps(const std::string& path,
   if (!text) return std::nullopt;
   try {
     const Json json = Json::parse(*text);
-    if (base::whole_number<int>(json.at("format")) > kManifestFormat) {
+    if (base::whole_number<int>(json, "format") > kManifestFormat) {
       throw InputError("'" + path + "': written by a newer margay-engine (format " +
                        json.at("format").dump() + "); use that one");
     }
     SearchedMaps maps{
-        .correlations = base::whole_number<int64_t>(json.at("counts").at("correlations")),
+        .correlations = base::whole_number<int64_t>(json.at("counts"), "correlations"),
         .grid = grid_in(json, path)};
     if (maps.correlations < 1) {
       throw InputError("'" + path + "': counts.correlations is " +

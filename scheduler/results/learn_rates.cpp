@@ -26,7 +26,7 @@ std::optional<int64_t> time_of(const std::string& text) {
 std::string device_of(const Json& device) {
   const std::string name = device.at("name");
   if (device.at("backend") != "cpu") return name;
-  const auto threads = base::whole_number<int64_t>(device.at("threads"));
+  const auto threads = base::whole_number<int64_t>(device, "threads");
   return name + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }
 
@@ -53,11 +53,11 @@ bool has_one_model(const Json& manifest) {
 FinishedSearch read(const db::Attempt& attempt, const Json& manifest) {
   const Json& timings = manifest.at("timings");
   const Json& micrograph = manifest.at("inputs").at("micrograph");
-  const auto size = base::whole_number<int64_t>(manifest.at("inputs").at("template").at("size"));
+  const auto size = base::whole_number<int64_t>(manifest.at("inputs").at("template"), "size");
   FinishedSearch search{.engine = rate_key_of_engine(manifest.at("version"), manifest, size),
                         .device = device_of(manifest.at("device")),
-                        .height = base::whole_number<int64_t>(micrograph.at("height")),
-                        .width = base::whole_number<int64_t>(micrograph.at("width")),
+                        .height = base::whole_number<int64_t>(micrograph, "height"),
+                        .width = base::whole_number<int64_t>(micrograph, "width"),
                         .template_size = size,
                         .search_seconds = timings.at("search_seconds")};
   for (const char* part : {"read_seconds", "preprocess_seconds", "write_seconds"}) {

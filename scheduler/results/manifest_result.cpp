@@ -46,7 +46,7 @@ bool is_kept(const std::string& output, ResultsKeep keep) {
 
 std::string refuse_identity(const Json& manifest, const db::Attempt& attempt,
                             const db::Template& search_template) {
-  if (base::whole_number<int>(manifest.at("format")) != 1) {
+  if (base::whole_number<int>(manifest, "format") != 1) {
     return "is of a format that this margayd cannot read";
   }
   if (manifest.at("status") != "done") return "does not say that the search is done";
@@ -65,14 +65,14 @@ std::string refuse_identity(const Json& manifest, const db::Attempt& attempt,
 }
 
 std::string refuse_counts(const Json& manifest) {
-  const auto peaks = base::whole_number<int64_t>(manifest.at("peaks").at("count"));
-  const auto correlations = base::whole_number<int64_t>(manifest.at("counts").at("correlations"));
+  const auto peaks = base::whole_number<int64_t>(manifest.at("peaks"), "count");
+  const auto correlations = base::whole_number<int64_t>(manifest.at("counts"), "correlations");
   return peaks < 0 || correlations < 0 ? "has a negative number of peaks or correlations" : "";
 }
 
 std::string refuse_outputs(const Json& manifest, const std::string& folder) {
   for (const auto& [output, file] : kOutputs) {
-    const auto bytes = base::whole_number<uintmax_t>(manifest.at("outputs").at(output).at("bytes"));
+    const auto bytes = base::whole_number<uintmax_t>(manifest.at("outputs").at(output), "bytes");
     std::error_code error;
     const uintmax_t found = fs::file_size(folder + "/" + file, error);
     if (error) return std::string("names ") + file + ", which is not there";
@@ -88,11 +88,11 @@ db::Result result_of(const Json& manifest, const db::Attempt& attempt, int64_t n
   result.manifest_path = attempt.directory + "/" + kManifestFile;
   result.peaks_csv = attempt.directory + "/" + kPeaksFile;
   const Json& peaks = manifest.at("peaks");
-  result.peaks = base::whole_number<int64_t>(peaks.at("count"));
+  result.peaks = base::whole_number<int64_t>(peaks, "count");
   result.cutoff = peaks.at("cutoff").get<double>();
   // Not a number (JSON null) when the map has no pixel with a deviation.
   if (peaks.at("best_z").is_number()) result.best_z = peaks.at("best_z").get<double>();
-  result.correlations = base::whole_number<int64_t>(manifest.at("counts").at("correlations"));
+  result.correlations = base::whole_number<int64_t>(manifest.at("counts"), "correlations");
   for (const char* part :
        {"read_seconds", "preprocess_seconds", "search_seconds", "write_seconds"}) {
     result.seconds += manifest.at("timings").at(part).get<double>();

@@ -7,7 +7,7 @@ std::string rate_key_of_engine(const std::string& version, const nlohmann::json&
   const auto crop = json.find("fourier_crop");  // not in those of earlier versions
   if (crop == json.end() || crop->is_null()) return version;
   return version + ", fourier_crop " +
-         std::to_string(base::whole_number<int64_t>(crop->at("template_size"))) + " of " +
+         std::to_string(base::whole_number<int64_t>(*crop, "template_size")) + " of " +
          std::to_string(template_size);
 }
 

@@ -96,7 +96,7 @@ std::vector<std::string> notes_of(const std::string& error) {
 
 db::SearchCounts counts_of(const std::string& output) {
   const Json plan = Json::parse(output);
-  const auto count = [&](const char* key) { return base::whole_number<int64_t>(plan.at(key)); };
+  const auto count = [&](const char* key) { return base::whole_number<int64_t>(plan, key); };
   const int64_t size = count("template_size");
   return {.engine = rate_key_of_engine(plan.at("version"), plan, size),
           .orientations = count("orientations"),

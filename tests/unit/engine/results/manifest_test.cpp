@@ -239,6 +239,9 @@ TEST(ReadSearchedMaps, AbsentIsNoErrorAndDamagedIsOne) {
         HasSubstr("manifest.json"))
         << damaged;
   }
+  write_file(folder.file("manifest.json"), "{\"format\":1,\"counts\":{\"correlations\":-1e27}}");
+  EXPECT_THAT(refusal([&] { read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc"); }),
+              HasSubstr("'correlations' must be a whole number in range"));
   write_file(folder.file("manifest.json"), "{\"format\":2}");
   EXPECT_THAT(refusal([&] { read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc"); }),
               HasSubstr("newer margay-engine"));
