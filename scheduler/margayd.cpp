@@ -14,6 +14,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& asked) {
     const int code = app.exit(asked);
     return scheduler::end_with(code);
+  } catch (const CLI::RequiresError&) {
+    const CLI::RequiresError named(scheduler::without_init(options.init_file),
+                                   CLI::ExitCodes::RequiresError);
+    return scheduler::refuse(scheduler::cli::usage_message(app, named), 2);
   } catch (const CLI::ParseError& error) {
     return scheduler::refuse(scheduler::cli::usage_message(app, error), 2);
   }

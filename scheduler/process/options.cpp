@@ -42,4 +42,11 @@ void add_options(CLI::App& app, Options& options) {
       "/etc/margay/margayd.yaml");
 }
 
+std::string without_init(const std::string& name) {
+  const bool is_file = name.find_first_of("/.") != std::string::npos;
+  return "'" + name + "' is taken only with --init; " +
+         (is_file ? "give a configuration by '--config " + name + "'"
+                  : "commands are margay's: 'margay " + name + "'");
+}
+
 }  // namespace scheduler

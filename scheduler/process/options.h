@@ -18,4 +18,7 @@ struct Options {
 // Adds the options to the program's parser; `options` must outlive it.
 void add_options(CLI::App& app, Options& options);
 
+// Returns what to do instead of giving `name` as a file without --init.
+std::string without_init(const std::string& name);
+
 }  // namespace scheduler

@@ -267,6 +267,22 @@ TEST(Init, IsOneOfSeveralThingsThatAreDoneOneByOne) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "margayd.yaml"));
 }
 
+TEST(Init, IsNotForACommandOfMargay) {
+  const ScratchFolder scratch;
+  const auto refusal = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> command = {MARGAY_BIN_DIR "/margayd"};
+    command.insert(command.end(), words.begin(), words.end());
+    const Finished refused = run_program(command, scratch.path());
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.error, HasSubstr("See 'margayd --help'."));
+    return refused.error;
+  };
+  EXPECT_THAT(refusal({"doctor"}), HasSubstr("'doctor' is taken only with --init; commands are "
+                                             "margay's: 'margay doctor'"));
+  EXPECT_THAT(refusal({"enqueue", "a.mrc"}), HasSubstr("'margay enqueue'"));
+  EXPECT_THAT(refusal({"/etc/site.yaml"}), HasSubstr("by '--config /etc/site.yaml'"));
+}
+
 TEST(Init, SaysWhenSlurmDoesNotAnswerAndOverwritesNothing) {
   const ScratchFolder scratch;
   make_slurm_commands(scratch / "bin");
