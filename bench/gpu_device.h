@@ -19,7 +19,7 @@ void open_device(int number);
 // not know is left out.
 std::vector<std::pair<std::string, int64_t>> device_properties(int number);
 
-// Lets a profiler look from here on that waits for this.
+// Lets a profiler that waits for this call look from here on.
 void start_profiler();
 
 // Bytes read and written per second by a large copy from the device to itself: the median of

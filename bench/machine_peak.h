@@ -1,9 +1,9 @@
-// What a machine can do at most, measured, as the floor of what a search can take.
+// Measures what this machine can do at most, from which the least time of a search follows.
 #pragma once
 
 namespace bench {
 
-// Of so many threads together, per second.
+// What all threads together do in a second.
 struct MachinePeak {
   double operations;  // of floats; a fused multiply-add is two
   double read;        // bytes from memory

@@ -3,14 +3,15 @@
 
 Fused transforms, FFTW's, and FFTW's bare transforms of one image: each run of a size is a process of
 its own, so that its peak memory is that of this size. Medians of --rounds rounds, and the median of
-the ratios within a round. With --instructions, the instructions of a correlation, too, counted by
-valgrind's callgrind, which has AVX2 but no AVX-512. Needs nothing but Python, and an idle machine.
+the ratios within a round. With --instructions, a table of the instructions of a correlation instead,
+counted by valgrind's callgrind, which has AVX2 but no AVX-512. Needs Python and an idle machine, and
+valgrind for --instructions.
 
 The floor of a correlation is the time of its transforms' operations at the rate of multiply-adds, or
 that of writing and reading what lies between columns and rows at the rates of the memory, whichever
-is longer; both rates are measured in the same run. A transform of N points counts 5 N log2 N
-operations, the product 6, and two correlations share a complex transform. Rows that are zero or not
-wanted do not count, nor do projections and statistics.
+is longer; the rates are measured once, before the sizes. A transform of N points, N being a side of
+the image, counts 5 N log2 N operations, the product 6, and two correlations share a complex
+transform. Rows that are zero or not wanted do not count, nor do projections and statistics.
 
   bench/search_table.py build/release-tests/bin/search_bench --rounds 5
 """
@@ -26,15 +27,16 @@ import tempfile
 
 SIZES = [(512, 512, 128), (1024, 1024, 128), (2048, 2048, 256), (4096, 4096, 512),
          (5760, 4092, 512), (3838, 3710, 384)]
-BACKENDS = {"fused": "*FusedBackend::correlate*", "fftw": "*CpuBackend::correlate*"}
+# Collection flips at every function that matches: the parenthesis leaves out correlate_columns().
+BACKENDS = {"fused": "*FusedBackend::correlate(*", "fftw": "*CpuBackend::correlate(*"}
 WARM_UPS = 2  # calls of correlate() before those that are timed (search_bench.cpp)
 
 
 def run(program, name, seconds, before=()):
     command = [*before, program, f"--benchmark_filter=^{name}", f"--benchmark_min_time={seconds}",
                "--benchmark_format=json"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    measured = json.loads(done.stdout)["benchmarks"]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    measured = json.loads(done.stdout)["benchmarks"] if done.stdout else []
     if len(measured) != 1:
         raise SystemExit(f"search_table: {program} has {len(measured)} benchmarks named '{name}'")
     return measured[0]
@@ -55,11 +57,13 @@ def least_seconds(size, peak):
     return max(operations / peak["operations/s"], memory) / 2
 
 
+# The first of three calls finds no maxima, so that a third of the additions to the statistics is
+# slower than in a long search.
 def instructions(program, side, size):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "callgrind"
         measured = run(program, f"correlate/{side}/{case(size, 1)}", 0, before=[
-            "valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
+            "valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out}",
             "--collect-atstart=no", f"--toggle-collect={BACKENDS[side]}"])
         total = sum(int(line.split()[1]) for line in out.read_text().splitlines()
                     if re.match(r"(summary|totals): ", line)) / 2
@@ -77,11 +81,12 @@ def main():
     parser.add_argument("program", help="search_bench")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each run, at least")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--sizes", nargs="+", help="heights, of those that search_bench has")
+    parser.add_argument("--threads", type=int, nargs="+", choices=[1, 2], default=[1, 2])
+    parser.add_argument("--sizes", type=int, nargs="+", choices=[s[0] for s in SIZES],
+                        help="heights of the images; default: all")
     parser.add_argument("--instructions", action="store_true", help="count them, and time nothing")
     options = parser.parse_args()
-    sizes = [s for s in SIZES if not options.sizes or str(s[0]) in options.sizes]
+    sizes = [s for s in SIZES if not options.sizes or s[0] in options.sizes]
 
     if options.instructions:
         print("| rows x columns | template | million instructions, fused | FFTW path |")
@@ -98,7 +103,7 @@ def main():
         bare_too = threads == 1
         print("| rows x columns | template | fused | FFTW path | ratio |"
               + (" bare | ratio to it |" if bare_too else "")
-              + " Gpix/s | of the floor | peak MB | FFTW path's |")
+              + " Gpix/s | floor / time | peak MB | FFTW path's |")
         print("| --- | --- | --- | --- | --- |" + (" --- | --- |" if bare_too else "")
               + " --- | --- | --- | --- |")
         for size in sizes:

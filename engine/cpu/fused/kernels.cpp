@@ -4,8 +4,8 @@
 // lanes, AVX3 for those of 8.
 #define HWY_WANT_AVX3_DL
 // Targets for which no code is compiled. SSSE3 would add nothing to the remaining ones, nor would
-// SVE with vectors of 128 bits, as long as NEON's. Vectors of SVE of any size cannot be in arrays,
-// and those of 256 bits only if the compiler has an option for them.
+// SVE with vectors of 128 bits, as long as NEON's. SVE's vectors of a size that the compiler does
+// not know cannot be in arrays; those of 256 bits can, where the compiler has an option for them.
 #define MARGAY_FUSED_NEVER (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE2_128)
 #ifdef MARGAY_SVE_256
 #define MARGAY_FUSED_WITHOUT MARGAY_FUSED_NEVER

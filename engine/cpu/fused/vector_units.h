@@ -1,4 +1,4 @@
-// Tells whether vectors of 512 bits are worth their memory on a processor.
+// Says whether vectors of 512 bits are worth their memory on a processor.
 #pragma once
 
 #include <string>
