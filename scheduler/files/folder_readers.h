@@ -28,7 +28,7 @@ enum class KnownReaders {
 std::string let_read(const std::string& folder, const FileReaders& readers, KnownReaders known);
 
 enum class AclSupport { kYes, kNo, kUnknown };
-// Tells whether the file system of an existing folder has access control lists; kUnknown where it
+// Says whether the file system of an existing folder has access control lists; kUnknown where it
 // cannot be asked, with the reason in errno.
 AclSupport acl_support(const std::string& folder);
 

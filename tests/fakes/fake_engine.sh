@@ -15,7 +15,7 @@ if [ "$1" = plan ]; then
   echo ' "template_size": 1}'
   exit 0
 fi
-# Of several ranks the first tells.
+# Of several ranks the first answers.
 [ "${RANK:-${SLURM_PROCID:-0}}" = 0 ] || exit 0
 config=$2
 while [ $# -gt 0 ]; do

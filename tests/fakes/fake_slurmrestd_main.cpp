@@ -19,7 +19,7 @@ constexpr const char* kUsage =
     "usage: margay-fake-slurmrestd --state DIR [--port N | --unix PATH] [--version 22.05|24.11]\n"
     "         [--script FILE] [--token-file FILE] [--slots N] [--no-accounting]\n"
     "Answers as slurmrestd and runs the jobs on this machine. --script: faults, a line each\n"
-    "(tests/fakes/fake_faults.h). GET /fake/requests and /fake/log tell what it was asked, POST\n"
+    "(tests/fakes/fake_faults.h). GET /fake/requests and /fake/log say what it was asked, POST\n"
     "/fake/faults gives it new faults. SIGTERM ends it and its jobs.\n";
 
 FakeSlurmrestdOptions parse(int argc, char** argv) {

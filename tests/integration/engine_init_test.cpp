@@ -31,7 +31,7 @@ TEST_F(EngineProgram, InitWritesAConfigurationThatTheEngineTakes) {
   EXPECT_EQ(plan.exit_code, 0) << plan.error;
 }
 
-TEST_F(EngineProgram, InitLeavesOpenWhatItIsNotTold) {
+TEST_F(EngineProgram, InitLeavesOpenWhatNoOptionSays) {
   ASSERT_EQ(run({"init"}).exit_code, 0);
   const std::string text = read(search_.file("search.yaml"));
   EXPECT_THAT(text, AllOf(HasSubstr("\n#micrograph_path: "), HasSubstr("\n#  pixel_size: ")));

@@ -176,7 +176,7 @@ TEST_F(RanksOnHosts, AHostThatIsCutOffEndsAllOfThem) {
     ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     hosts.cut_off(1 + static_cast<int>(random() % 2));
     const std::vector<Finished> ends = group.wait();
-    if (ends[0].exit_code == 0) continue;  // all knew already
+    if (ends[0].exit_code == 0) continue;  // the search had ended before
     EXPECT_EQ(ends[0].exit_code, 70) << ends[0].error;
     EXPECT_THAT(ends[0].error, HasSubstr("was lost"));
     for (const Finished& f : ends) EXPECT_NE(f.exit_code, 0);

@@ -194,7 +194,7 @@ TEST_F(Ranks, EndWhenRank0IsKilled) {
   EXPECT_GT(disturbed, 0);
 }
 
-TEST_F(Ranks, GoOnWithoutALostOneWhereTheyAreToldTo) {
+TEST_F(Ranks, ContinueWithoutALostOneWhereTheyMay) {
   std::mt19937 random(8);
   for (int i = 0; i < repetitions(5, 50); ++i) {
     SmallSearch search;
@@ -323,7 +323,7 @@ TEST_F(Ranks, ARankThatNeverComesEndsTheOthersByName) {
   EXPECT_THAT(f.error, HasSubstr("rank 1, 2 of 3 did not arrive"));
 }
 
-TEST_F(Ranks, ABadInputEndsAllWithItsCodeAndIsToldOnce) {
+TEST_F(Ranks, ABadInputEndsAllWithItsCodeAndIsNamedOnce) {
   // The second is not even a configuration.
   for (const auto& [section, value] : std::map<std::string, std::string>{
            {"micrograph_path", "missing.mrc"}, {"optics_group", "none of ours"}}) {

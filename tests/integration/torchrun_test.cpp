@@ -25,7 +25,7 @@ class Torchrun : public testing::Test {
   }
 
   std::vector<std::string> command(std::vector<std::string> options) const {
-    // PyTorch 1.13 under Python 3.11 fails unless it knows what to do with the ranks' output.
+    // PyTorch 1.13 under Python 3.11 fails unless options say where the ranks' output goes.
     std::vector<std::string> all{
         "/usr/bin/env", "torchrun",          "--no_python", "-r", "1", "-t", "1",
         "--log_dir",    search_.file("logs")};

@@ -1,4 +1,4 @@
-// Tells when something is written in a folder.
+// Says when something is written in a folder.
 #pragma once
 
 #include <chrono>

@@ -27,7 +27,7 @@ class LyingRest {
 
   // http://127.0.0.1:...
   std::string url() const;
-  // Does so to the next `count` requests, or submissions, that meet no earlier lie.
+  // Plans `lie` for the next `count` requests, or submissions, that meet no earlier one.
   void plan(Lie lie, int count, bool submissions_only);
   // How many requests met a lie, and how many of them were submissions.
   int lies() const { return lies_; }

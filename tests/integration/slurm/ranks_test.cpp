@@ -169,7 +169,7 @@ TEST_F(SlurmRanks, EndWhenOneIsKilledAndAreResumedByAnotherNumberOfNodes) {
   FAIL() << "no search was disturbed";
 }
 
-TEST_F(SlurmRanks, GoOnWithoutALostOneWhereTheyAndSlurmAreToldTo) {
+TEST_F(SlurmRanks, ContinueWithoutALostOneWhereTheyAndSlurmMay) {
   for (int tries = 0; tries < 10; ++tries) {
     SmallSearch search;
     Step step{

@@ -44,7 +44,7 @@ TEST(RunCommand, GivesArgumentsAsTheyAreWithoutAShell) {
   EXPECT_EQ(result.output, "<two words><><it's \"$HOME\" `id` \\ ; *><line\nfeed>");
 }
 
-TEST(RunCommand, GivesTheEnvironmentThatItWasToldAndNoMore) {
+TEST(RunCommand, GivesTheEnvironmentThatWasAskedForAndNoMore) {
   Command command = shell("echo $ONE; echo ${HOME-none}; pwd; cat");
   command.environment["ONE"] = "a b";
   EXPECT_EQ(run_command(command).output, "a b\nnone\n/\n");

@@ -8,13 +8,13 @@
 namespace base {
 namespace {
 
-TEST(Utf8, WellFormedTextIsTold) {
+TEST(Utf8, WellFormedTextIsRecognised) {
   EXPECT_TRUE(is_utf8("plain"));
   EXPECT_TRUE(is_utf8("Übergröße 日本語 \xF0\x9F\x94\xAC"));
   EXPECT_TRUE(is_utf8(std::string("a\0b", 3)));
 }
 
-TEST(Utf8, IllFormedTextIsTold) {
+TEST(Utf8, IllFormedTextIsRecognised) {
   for (const char* text :
        {"\x80", "\xFF", "\xC3", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
         "\xE6\xBC", "\xFC", "\xF8\x88\x80\x80\x80", "a\xE2\x82"}) {

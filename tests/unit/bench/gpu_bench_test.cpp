@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Rounds, AreToldByTheirMedianAndTheirEnds) {
+TEST(Rounds, AreSummedUpByTheirMedianAndTheirEnds) {
   const Spread odd = spread_of({3, 9, 1});
   EXPECT_EQ(odd.median, 3);
   EXPECT_EQ(odd.smallest, 1);

@@ -64,7 +64,7 @@ TEST_F(GroupMemory, OfAFullGroupIsNotUnknown) {
   EXPECT_EQ(left("0::/job\n"), 1u);
 }
 
-TEST(AvailableMemory, IsToldByThisSystem) { EXPECT_GT(available_memory(), uint64_t{1} << 20); }
+TEST(AvailableMemory, IsKnownOnThisSystem) { EXPECT_GT(available_memory(), uint64_t{1} << 20); }
 
 }  // namespace
 }  // namespace engine

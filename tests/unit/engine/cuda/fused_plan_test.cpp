@@ -166,7 +166,7 @@ TEST(CudaFusedMemory, TakesAsManyUnitsAsFillThePasses) {
   EXPECT_EQ(plan.fused->transforms, 6) << "nor more transforms";
 }
 
-TEST(CudaFusedPlan, IsToldInWords) {
+TEST(CudaFusedPlan, IsSaidInWords) {
   EXPECT_EQ(describe_tiling(plan_fused_memory(kLarge, kernels(), kAll, 1).fused->tiling),
             "4 tiles of 2304 x 2304 pixels");
   EXPECT_EQ(describe_tiling({.rows = {512, {{0, 10}}}, .columns = {1536, {{0, 20}}}}),

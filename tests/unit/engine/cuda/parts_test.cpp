@@ -27,7 +27,7 @@ FaultReport report(Fault fault, int code) {
           .toolkit = "13.0"};
 }
 
-TEST(CudaFaults, NoDriverAndAnOldOneAreToldApart) {
+TEST(CudaFaults, NoDriverAndAnOldOneAreDistinguished) {
   EXPECT_EQ(fault_of_runtime(kInsufficientDriver, 0), Fault::kNoDriver);
   EXPECT_EQ(fault_of_runtime(kInsufficientDriver, 12040), Fault::kDriverTooOld);
   EXPECT_EQ(fault_of_runtime(kSystemDriverMismatch, 13000), Fault::kDriverTooOld);

@@ -156,7 +156,7 @@ TEST_F(MrcTest, AVolumeOfOneSectionIsAnImage) {
   EXPECT_EQ(to_image(std::move(file)).width, 2);
 }
 
-TEST_F(MrcTest, AStackOfVolumesIsToldFromOneVolume) {
+TEST_F(MrcTest, AStackOfVolumesIsDistinguishedFromOneVolume) {
   MrcBytes stack(2, 2, 4, 0);
   stack.set_int(36, 2).set_int(88, 401).add_raw(std::string(16, '\1'));
   EXPECT_EQ(read_mrc(save(stack)).header.volumes, 2);

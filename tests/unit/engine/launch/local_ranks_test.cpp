@@ -91,7 +91,7 @@ TEST_F(LocalRanksOfAProgram, AQuietRank0SpeaksOnlyWhenItFails) {
   EXPECT_EQ(bad.error, "output of 0\nmessage of 0\n");
 }
 
-TEST_F(LocalRanksOfAProgram, EachIsToldWhoItIsAndWhereTheyMeet) {
+TEST_F(LocalRanksOfAProgram, EachKnowsWhoItIsAndWhereTheyMeet) {
   ASSERT_EQ(start(2, kLong,
                   "echo \"$*\" > words.$rank; path=${8#file:}\n"
                   "stat -c %a $(dirname $path) > mode.$rank; dirname $path > folder.$rank")
@@ -177,7 +177,7 @@ TEST_F(LocalRanksOfAProgram, TheOthersMayEndByThemselves) {
   EXPECT_THAT(run.error, HasSubstr("rank 2: lost rank 1\n"));
 }
 
-TEST_F(LocalRanksOfAProgram, TheOthersAreToldToStopBeforeTheyAreKilled) {
+TEST_F(LocalRanksOfAProgram, TheOthersAreAskedToStopBeforeTheyAreKilled) {
   const Finished run = start(2, 2000,
                              "[ $rank = 0 ] && exec " + kProgram +
                                  " listen 85 . \"$@\"\n"

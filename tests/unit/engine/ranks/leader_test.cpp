@@ -34,7 +34,7 @@ class RankGroupTest : public testing::Test {
     return group_options;
   }
 
-  // What each rank is answered when they come together with these devices; empty: nothing.
+  // The refusal that each rank gets when they come together with these devices; empty: none.
   std::vector<std::string> assignments(const std::vector<std::string>& identities) {
     const int size = static_cast<int>(identities.size());
     Leader leader(options(0, size));

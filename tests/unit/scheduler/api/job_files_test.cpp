@@ -107,7 +107,7 @@ class OwnersFilesTest : public ApiFixture {
   OwnersFilesTest() : ApiFixture(true) {}
 };
 
-TEST_F(OwnersFilesTest, AreShownToNobodyElseWhoIsToldWhoMay) {
+TEST_F(OwnersFilesTest, AreShownToNobodyElseAndTheRefusalNamesWhoMay) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
   register_template();
   const int64_t item = enqueue("one.mrc");

@@ -195,7 +195,7 @@ TEST_F(DaemonLanesTest, AnUrgentItemThatSlurmRefusesDoesNotStopTheOthers) {
     EXPECT_EQ(item(low).state, ItemState::kActive) << message;
     EXPECT_EQ(daemon_->status().pause_reason, "");
     EXPECT_THAT(explained(urgent), AllOf(HasSubstr("shape nodes"), HasSubstr(message)));
-    EXPECT_EQ(count_logged("shape nodes"), 1) << "the administrator can read it";
+    EXPECT_EQ(count_logged("shape nodes"), 1) << "the log names it once";
     clock_.pass(seconds(10'000));
     ticks(2);
     EXPECT_EQ(item(urgent).state, ItemState::kActive);

@@ -204,7 +204,7 @@ TEST_F(FolderReadersTest, TheDaemonsOwnUserNeedsNothing) {
   EXPECT_FALSE(can_open(kAnother, kItsGroup, item_));
 }
 
-TEST_F(FolderReadersTest, AGroupThatIsNotThereIsToldOnceAndTheOwnerStillReads) {
+TEST_F(FolderReadersTest, AGroupThatIsNotThereIsNamedOnceAndTheOwnerStillReads) {
   prepare(item_, kOwner, "no-such-group");
   prepare(scratch_ / "8", kOwner, "no-such-group");
   EXPECT_TRUE(can_open(kOwner, kOwner, item_));
@@ -332,7 +332,7 @@ TEST_F(WithoutAcls, TheFolderGoesToTheGroup) {
   EXPECT_THAT(log_, IsEmpty());
 }
 
-TEST_F(WithoutAcls, AGroupThatTheSiteHasChosenStaysAndIsToldOnce) {
+TEST_F(WithoutAcls, AGroupThatTheSiteHasChosenStaysAndIsNamedOnce) {
   ASSERT_EQ(::chown(place_.c_str(), 0, kAnother), 0);
   ::chmod(place_.c_str(), 02751);
   for (const std::string name : {"/7", "/8"}) {

@@ -121,7 +121,7 @@ TEST_F(ItemWidthsTest, ShortUrgentItemsRunSideBySide) {
               HasSubstr("3 urgent items share the GPUs, since side by side they are done sooner"));
 }
 
-TEST_F(ItemWidthsTest, AnUrgentItemBehindLongJobsIsToldWhatEachWidthWouldMean) {
+TEST_F(ItemWidthsTest, AnUrgentItemBehindLongJobsSaysWhatEachWidthWouldMean) {
   add(Priority::kUrgent);
   is_free(at_expected_rests(16 * kHour));
   EXPECT_THAT(widths(), ElementsAre(kOneNode));

@@ -122,7 +122,7 @@ TEST(JobScripts, AnotherWayToAskForGpusReplacesTheShapes) {
   EXPECT_THAT(script.text, AllOf(HasSubstr("--ntasks-per-node=2\n"), HasSubstr("ranks=2 ")));
 }
 
-TEST(JobScripts, TheEngineIsToldWhatToComputeOnByWhatTheJobAsksFor) {
+TEST(JobScripts, TheEngineComputesOnWhatTheJobAsksFor) {
   for (const Shape shape : {Shape::kGpu, Shape::kNode, Shape::kNodes}) {
     Config config = slurm_config(shape);
     EXPECT_THAT(render_job(config, inputs()).text, HasSubstr(" --backend cuda "));

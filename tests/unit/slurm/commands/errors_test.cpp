@@ -251,7 +251,7 @@ TEST(Complaints, AreOneLineInTheCommandsOwnWords) {
   EXPECT_EQ(complaint_of(ended(1, "", "squeue: error: one\nsqueue: fatal: two\n")), "one; two");
 }
 
-TEST(TestOnly, IsToldInSlurmsWords) {
+TEST(TestOnly, AnswersInSlurmsWords) {
   EXPECT_EQ(
       words_of(ended(0, "",
                      "sbatch: Job 38 to start at 2026-11-23T02:39:53 using 2 processors "

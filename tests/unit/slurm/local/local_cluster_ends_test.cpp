@@ -156,7 +156,7 @@ TEST_F(LocalClusterTest, AProcessNumberUsedAgainIsNeitherTheJobNorKilled) {
   table.signal(real, SIGKILL);
 }
 
-TEST_F(LocalClusterTest, ARestartOfTheMachineIsToldApartFromTheEndOfTheJob) {
+TEST_F(LocalClusterTest, ARestartOfTheMachineIsDistinguishedFromTheEndOfTheJob) {
   {
     LocalCluster cluster(options());
     cluster.submit(request("interrupted", "sleep 1000"));

@@ -177,7 +177,7 @@ TEST(ProblemOf, ANumberThatIsNoneOfSlurmsIsNotTakenForAnother) {
   EXPECT_THAT(problem.message, HasSubstr("odd"));
 }
 
-TEST(ProblemOf, ABadTokenOfOldSlurmIsToldFromALostControllerByTheTime) {
+TEST(ProblemOf, ABadTokenOfOldSlurmIsDistinguishedFromALostControllerByTheTime) {
   EXPECT_EQ(problem_of(kOld, recorded_answer("22.05", "jobs with bad token")).trouble,
             Trouble::kToken);
   EXPECT_EQ(problem_of(kOld, recorded_answer("22.05", "ping with expired token")).trouble,

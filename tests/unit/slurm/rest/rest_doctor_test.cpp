@@ -66,7 +66,7 @@ TEST_F(RestExamineTest, AGoodSiteHasNothingToMend) {
   EXPECT_THAT(findings, finding(Level::kGood, "limits", "MinJobAge"));
 }
 
-TEST_F(RestExamineTest, NamesThatDoNotExistAreToldWithThoseThatDo) {
+TEST_F(RestExamineTest, NamesThatDoNotExistAreNamedWithThoseThatDo) {
   const auto findings =
       examine({.partitions = {"gpus"}, .accounts = {"physics"}, .qos = {"urgent"}});
   EXPECT_THAT(findings, finding(Level::kBad, "partition 'gpus'", "gpu, old"));

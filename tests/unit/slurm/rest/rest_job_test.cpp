@@ -111,7 +111,7 @@ TEST_F(RestNameTest, AccountingHasTheLastWordOnAnEnd) {
               Optional(ElementsAre(Field(&JobStatus::state, JobState::kTimeout))));
 }
 
-TEST_F(RestNameTest, AnEndThatBothKnowIsToldAsTheControllerDoes) {
+TEST_F(RestNameTest, AnEndThatBothKnowIsThatOfTheController) {
   jobs_ = {job(3, "margay-test-1", "FAILED")};
   jobs_[0]["exit_code"] = 768;
   records_ = {record(3, "margay-test-1", "FAILED")};
@@ -123,7 +123,7 @@ TEST_F(RestNameTest, AnEndThatBothKnowIsToldAsTheControllerDoes) {
               Optional(ElementsAre(Field(&JobStatus::exit_code, Optional(3)))));
 }
 
-TEST_F(RestNameTest, TwoJobsOfOneNameAreBothTold) {
+TEST_F(RestNameTest, TwoJobsOfOneNameAreBothReturned) {
   jobs_ = {job(3, "margay-test-1", "RUNNING"), job(5, "margay-test-1", "PENDING")};
   records_ = {record(4, "margay-test-1", "CANCELLED")};
   const auto cluster = make_rest_cluster(options());

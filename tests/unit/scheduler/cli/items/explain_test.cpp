@@ -50,7 +50,7 @@ class CliExplainTest : public CliTest {
   static constexpr int64_t kMade = 2'000'000'000;
 };
 
-TEST_F(CliExplainTest, AWaitingItemIsToldItsBoundItsWidthsAndWhatAPromotionMeans) {
+TEST_F(CliExplainTest, AWaitingItemHasItsBoundItsWidthsAndWhatAPromotionMeans) {
   register_template();
   const int64_t item = enqueue_low("a.mrc");
   EXPECT_THAT(margay({"explain", "1"}).out, Not(HasSubstr("90 %"))) << "nothing is known yet";
@@ -108,7 +108,7 @@ TEST_F(CliExplainTest, TheWidthsAreATableWithTheExpectedOneMarked) {
   EXPECT_THAT(text, Not(HasSubstr("promoted"))) << "nothing is above urgent";
 }
 
-TEST_F(CliExplainTest, OfManyItemsOnlyTheSentencesAreTold) {
+TEST_F(CliExplainTest, OfManyItemsOnlyTheSentencesAreShown) {
   register_template();
   for (int i = 0; i < 21; ++i) enqueue_low(std::to_string(i) + ".mrc");
   publish_plan_of(1);
