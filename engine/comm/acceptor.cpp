@@ -43,7 +43,7 @@ Descriptor listen_at_one_of(const Rendezvous& place) {
 }  // namespace
 
 Acceptor::Pending::Pending(int number)
-    : socket(number), end(steady_clock::now() + kHandshakeTimeout), reader(kMaxHandshake) {}
+    : socket(number), timeout(kHandshakeTimeout), reader(kMaxHandshake) {}
 
 // Accepts as many as there is room for; the others wait in the kernel.
 void Acceptor::accept_new() {
@@ -67,8 +67,8 @@ void Acceptor::wait(Deadline deadline) {
   std::vector<pollfd> sockets;
   const bool room = pending_.size() < kMaxPending;
   sockets.push_back({listener_.get(), static_cast<short>(room ? POLLIN : 0), 0});
-  for (const Pending& peer : pending_) {
-    deadline = std::min(deadline, peer.end);
+  for (Pending& peer : pending_) {
+    deadline = std::min(deadline, peer.timeout.next_check());
     const bool awaits_peer = !peer.hello || peer.welcomed;
     sockets.push_back({awaits_peer ? peer.socket.get() : -1, POLLIN, 0});
   }
@@ -82,7 +82,7 @@ void Acceptor::serve() {
   do {  // a rank that connected twice waits for the end of its first connection
     before = pending_.size();
     for (auto peer = pending_.begin(); peer != pending_.end();) {
-      const bool stays = serve(*peer) && steady_clock::now() < peer->end;
+      const bool stays = serve(*peer) && !peer->timeout.expired();
       peer = stays ? std::next(peer) : pending_.erase(peer);
     }
   } while (pending_.size() < before);

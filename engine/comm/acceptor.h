@@ -2,7 +2,8 @@
 //
 // Unauthenticated peers are rejected: a connection counts once its rank has shown the run's nonce
 // and has confirmed that it was accepted (handshake.h). A connection that has not done so within
-// 5 s is closed. An Acceptor may be used by one thread at a time.
+// 5 s, without the time in which this process was suspended, is closed. An Acceptor may be used by
+// one thread at a time.
 #pragma once
 
 #include <list>
@@ -15,6 +16,7 @@
 #include "engine/comm/connection.h"
 #include "engine/comm/framing.h"
 #include "engine/comm/handshake.h"
+#include "engine/comm/timeout.h"
 #include "engine/launch/rank_identity.h"
 
 namespace engine::comm {
@@ -49,7 +51,7 @@ class Acceptor {
     explicit Pending(int number);
 
     base::Descriptor socket;
-    Deadline end;
+    Timeout timeout;
     FrameReader reader;
     std::optional<Hello> hello;
     bool welcomed = false;  // accepted, and still has to confirm it

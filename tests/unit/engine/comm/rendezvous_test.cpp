@@ -135,6 +135,26 @@ TEST(Rendezvous, IsNotHeldUpByUnauthenticatedPeers) {
   EXPECT_FALSE(acceptor.accept(steady_clock::now()));
 }
 
+// A rank that is welcomed and then forgotten takes itself for connected, and is never met.
+TEST(Rendezvous, KeepsARankWhoseHandshakeASuspensionInterrupts) {
+  Acceptor acceptor(at("", 0), "run", 2);
+  const Descriptor rank = unauthenticated_peer(acceptor.port());
+  EXPECT_FALSE(acceptor.accept(steady_clock::now() + milliseconds(100)));
+  const auto say_message = [&](const Message& message) {
+    const std::vector<std::byte> bytes = encode_frame(message);
+    say(rank, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  say_message(message_of(Hello{.rank = 1, .nonce = "run"}));
+  // Longer than a handshake may take, and nobody looks meanwhile.
+  std::this_thread::sleep_for(milliseconds(5200));
+  EXPECT_FALSE(acceptor.accept(steady_clock::now() + milliseconds(100)));
+  say_message(confirmation());
+  const std::optional<AcceptedPeer> arrived =
+      acceptor.accept(steady_clock::now() + std::chrono::seconds(4));
+  ASSERT_TRUE(arrived);
+  EXPECT_EQ(arrived->rank, 1);
+}
+
 TEST(Rendezvous, IsNotHeldUpByMoreSilentPeersThanItListensTo) {
   Acceptor acceptor(at("", 0), "run", 2);
   std::vector<Descriptor> peers;
