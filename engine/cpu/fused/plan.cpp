@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "engine/cpu/fused/backend.h"
@@ -32,6 +33,27 @@ int planes_of(const ProblemShape& s) { return std::max(1, s.planes); }
 
 int divided_up(int count, int by) { return (count + by - 1) / by; }
 
+// Transforms in each group of a batch of `units`, as FusedBackend::correlate() divides them.
+int largest_group(int units, int planes, int most) {
+  const int64_t transforms = int64_t{units} * planes;
+  const int64_t groups = (transforms + most - 1) / most;
+  return static_cast<int>((transforms + groups - 1) / groups);
+}
+
+// True where groups of up to `most` transforms are at least nine tenths full.
+bool fill_groups(int units, int planes, int most) {
+  const int64_t transforms = int64_t{units} * planes;
+  return 10 * transforms >= 9 * most * ((transforms + most - 1) / most);
+}
+
+// Returns the least number of units, of `least` and more, that fill groups, and those for which the
+// same groups have room.
+int units_that_fill(int least, int planes, int most) {
+  int units = std::max(1, least);
+  while (!fill_groups(units, planes, most)) ++units;  // a multiple of `most` does
+  return divided_up(units * planes, most) * most / planes;
+}
+
 // A thread's own memory for projections, beside a magnified slice.
 uint64_t bytes_of_back_transform(const Layout& layout) {
   const uint64_t n = layout.size;
@@ -52,8 +74,7 @@ MemoryPlan plan_with(const ProblemShape& s, const Layout& layout, int threads, i
   plan.batch = units;
   const auto planes = static_cast<uint64_t>(planes_of(s));
   const auto batch = static_cast<uint64_t>(units);
-  plan.transforms =
-      static_cast<int>(std::min(static_cast<uint64_t>(most_transforms), batch * planes));
+  plan.transforms = largest_group(units, planes_of(s), most_transforms);
 
   const auto n = static_cast<uint64_t>(s.template_size);
   const uint64_t pixels = static_cast<uint64_t>(s.height) * static_cast<uint64_t>(s.width);
@@ -87,47 +108,48 @@ MemoryPlan plan_with(const ProblemShape& s, const Layout& layout, int threads, i
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit) {
   const Layout layout(shape);
   const int threads = options.threads > 0 ? options.threads : available_cores();
-  const int group = transforms_within_budget(layout);
+  const int most = transforms_within_budget(layout);
   const int planes = planes_of(shape);
-  const int wanted =
-      options.batch > 0 ? options.batch : std::max(threads, divided_up(group, planes));
   // There are no more units than orientations.
   const auto there_are =
       static_cast<int>(std::min<int64_t>(shape.orientations, std::numeric_limits<int>::max()));
-  const int units = there_are > 0 ? std::min(wanted, there_are) : wanted;
-  // With fewer, threads would have no projection to make, or a group would not be full.
-  const int enough = std::min(units, divided_up(std::max(threads, group), planes));
-
-  const auto with = [&](int batch, int transforms) {
-    return plan_with(shape, layout, threads, batch, transforms);
+  const auto of_those = [&](int units) {
+    return there_are > 0 ? std::min(units, there_are) : units;
   };
-  const auto smaller_batch = [&](MemoryPlan plan, int least, uint64_t bytes) {
-    while (plan.total() > bytes && plan.batch > least) {
-      plan = with(plan.batch - 1, plan.transforms);
+  // For groups of up to `group` transforms. With fewer units than `enough`, threads would have no
+  // projection to make, or groups would not be full.
+  const auto wanted = [&](int group) {
+    return of_those(options.batch > 0 ? options.batch : units_that_fill(threads, planes, group));
+  };
+  const auto enough = [&](int group) {
+    return std::min(wanted(group), units_that_fill(divided_up(threads, planes), planes, group));
+  };
+  const auto with = [&](int batch, int group) {
+    return plan_with(shape, layout, threads, batch, group);
+  };
+  // The largest groups that this memory allows, with as many units as it allows then.
+  const auto within = [&](uint64_t bytes) -> std::optional<MemoryPlan> {
+    for (int group = most; group > 0; --group) {
+      for (int units = wanted(group); units >= enough(group); --units) {
+        if (units < wanted(group) && !fill_groups(units, planes, group)) continue;
+        MemoryPlan plan = with(units, group);
+        if (plan.total() <= bytes) return plan;
+      }
     }
-    return plan;
-  };
-  // As long as that saves memory: what the results take in its place is needed in any case.
-  const auto smaller_group = [&](MemoryPlan plan, uint64_t bytes) {
-    while (plan.total() > bytes && plan.transforms > 1) {
-      MemoryPlan less = with(plan.batch, plan.transforms - 1);
-      if (less.total() >= plan.total()) break;
-      plan = std::move(less);
-    }
-    return plan;
+    return std::nullopt;
   };
 
-  MemoryPlan plan = with(units, group);
+  MemoryPlan plan = with(wanted(most), most);
   // A batch that was asked for gives way only to what there is.
-  if (options.batch == 0) {
-    plan = smaller_batch(std::move(plan), enough, kSearchBudget);
-    MemoryPlan less = smaller_group(plan, kSearchBudget);
-    if (less.total() <= kSearchBudget) plan = std::move(less);
+  if (options.batch == 0 && plan.total() > kSearchBudget) {
+    plan = within(kSearchBudget).value_or(with(enough(most), most));
   }
-  if (limit == 0) return plan;
-  plan = smaller_batch(std::move(plan), enough, limit);
-  plan = smaller_group(std::move(plan), limit);
-  return smaller_batch(std::move(plan), 1, limit);
+  if (limit == 0 || plan.total() <= limit) return plan;
+  if (std::optional<MemoryPlan> less = within(limit)) return *less;
+  // Nothing else is left than groups that are not full, and threads without a projection.
+  while (plan.total() > limit && plan.batch > 1) plan = with(plan.batch - 1, plan.transforms);
+  while (plan.total() > limit && plan.transforms > 1) plan = with(1, plan.transforms - 1);
+  return plan;
 }
 
 std::string describe_lengths(const ProblemShape& shape) {

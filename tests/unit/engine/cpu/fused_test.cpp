@@ -248,12 +248,27 @@ TEST(Fused, HoldsAMicrographInTwoGigabytes) {
   };
   // As docs/cpu.md has it.
   EXPECT_LT(bytes(1, 2), kTwoGigabytes);
-  EXPECT_LT(bytes(1, 20), kTwoGigabytes);
-  EXPECT_LT(bytes(13, 16), kTwoGigabytes);
+  EXPECT_LT(bytes(1, 24), kTwoGigabytes);
+  EXPECT_LT(bytes(11, 24), kTwoGigabytes);
   EXPECT_LT(bytes(41, 2), kTwoGigabytes);
   // Planes add filters and a unit's projections, threads their own memory and a projection.
   EXPECT_LT(bytes(13, 128), bytes(1, 128) + 100'000'000);
   EXPECT_LT(bytes(1, 128), kTwoGigabytes + 128 * 6'000'000);
+}
+
+TEST(Fused, FillsItsGroups) {
+  for (const int threads : {1, 2, 7, 64}) {
+    for (int planes = 1; planes < 45; ++planes) {
+      const ProblemShape shape{512, 512, 64, planes, 1'600'000};
+      const MemoryPlan plan = fused::plan_memory(shape, {.threads = threads});
+      const int transforms = plan.batch * planes;
+      const int groups = (transforms + plan.transforms - 1) / plan.transforms;
+      EXPECT_LE(plan.transforms, 16);
+      EXPECT_GE(10 * transforms, 9 * 16 * groups)
+          << planes << " planes, " << threads << " threads, " << plan.batch << " units";
+      EXPECT_GE(plan.batch, threads);
+    }
+  }
 }
 
 TEST(Fused, ShrinksTheBatchBeforeTheGroup) {
