@@ -4,10 +4,17 @@ namespace engine {
 
 std::vector<Transform> list_transforms(std::span<const Unit> units, int planes,
                                        int64_t orientations) {
+  std::vector<Transform> out;
+  list_transforms(units, planes, orientations, out);
+  return out;
+}
+
+void list_transforms(std::span<const Unit> units, int planes, int64_t orientations,
+                     std::vector<Transform>& out) {
   const auto index = [&](int plane, int64_t orientation) {
     return static_cast<int32_t>(plane * orientations + orientation);
   };
-  std::vector<Transform> out;
+  out.clear();
   int32_t slot = 0;
   for (const Unit& unit : units) {
     const bool paired = unit.second >= 0;
@@ -24,7 +31,6 @@ std::vector<Transform> list_transforms(std::span<const Unit> units, int planes,
     }
     slot += planes;
   }
-  return out;
 }
 
 }  // namespace engine

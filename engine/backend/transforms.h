@@ -24,5 +24,8 @@ struct Transform {
 // orientation, two planes share one. `orientations` is the number in the whole search.
 std::vector<Transform> list_transforms(std::span<const Unit> units, int planes,
                                        int64_t orientations);
+// Sets `out` to them, in the memory that it has.
+void list_transforms(std::span<const Unit> units, int planes, int64_t orientations,
+                     std::vector<Transform>& out);
 
 }  // namespace engine

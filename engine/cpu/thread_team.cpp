@@ -46,10 +46,10 @@ Processors ThreadTeam::processors_of(int thread) const {
   return nodes_of_threads_.empty() ? Processors() : nodes_[node_of(thread)];
 }
 
-void ThreadTeam::run(size_t count, const std::function<void(size_t, int)>& task) {
+void ThreadTeam::run_loop(size_t count, const Loop& loop) {
   {
     const std::lock_guard lock(mutex_);
-    task_ = &task;
+    loop_ = &loop;
     divide(count);
     failure_ = nullptr;
     busy_ = static_cast<int>(workers_.size());
@@ -61,7 +61,7 @@ void ThreadTeam::run(size_t count, const std::function<void(size_t, int)>& task)
     take_iterations(0);
   }
   wait(done_, [this] { return busy_ == 0; });
-  task_ = nullptr;
+  loop_ = nullptr;
   if (failure_) std::rethrow_exception(failure_);
 }
 
@@ -79,7 +79,9 @@ void ThreadTeam::take_iterations(int thread) {
   try {
     for (size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[(node_of(thread) + i) % parts_.size()];
-      for (size_t at = part.next++; at < part.end; at = part.next++) (*task_)(at, thread);
+      for (size_t at = part.next++; at < part.end; at = part.next++) {
+        loop_->call(loop_->task, at, thread);
+      }
     }
   } catch (...) {
     const std::lock_guard lock(mutex_);

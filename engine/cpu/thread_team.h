@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -30,9 +29,19 @@ class ThreadTeam {
   // thread, and returns when all are done. The threads of each memory node begin with the node's
   // own part of the iterations, the same for the same count, so that what a part has written is
   // near the next time. Rethrows the first exception once all threads have stopped.
-  void run(size_t count, const std::function<void(size_t, int)>& task);
+  template <typename Task>
+  void run(size_t count, const Task& task) {
+    run_loop(count, {&task, [](const void* of, size_t iteration, int thread) {
+                       (*static_cast<const Task*>(of))(iteration, thread);
+                     }});
+  }
 
  private:
+  // A task of any kind. Unlike std::function it needs no memory.
+  struct Loop {
+    const void* task;
+    void (*call)(const void* task, size_t iteration, int thread);
+  };
   // The iterations of one node's threads, which the others take, too, when theirs are done.
   struct Part {
     std::atomic<size_t> next{0};
@@ -40,6 +49,7 @@ class ThreadTeam {
     size_t threads = 0;
   };
 
+  void run_loop(size_t count, const Loop& loop);
   void stop();
   template <typename Ready>
   void wait(std::condition_variable& changed, const Ready& ready);
@@ -55,7 +65,7 @@ class ThreadTeam {
   std::mutex mutex_;
   std::condition_variable start_;
   std::condition_variable done_;
-  const std::function<void(size_t, int)>* task_ = nullptr;
+  const Loop* loop_ = nullptr;
   std::vector<Part> parts_;
   std::exception_ptr failure_;
   // Changed with the mutex held, so that no thread that sleeps misses it; a thread that looks reads

@@ -65,13 +65,14 @@ class FusedBackend : public Backend {
     for (size_t begin = 0; begin < units.size(); begin += batch_) {
       const auto batch = units.subspan(begin, std::min(batch_, units.size() - begin));
       projector_.project(batch, team_);
-      const std::vector<Transform> transforms = list_transforms(
-          batch, problem_.planes(), static_cast<int64_t>(problem_.orientations.size()));
-      const size_t groups = (transforms.size() + group_ - 1) / group_;
+      list_transforms(batch, problem_.planes(), static_cast<int64_t>(problem_.orientations.size()),
+                      transforms_);
+      const size_t count = transforms_.size();
+      const size_t groups = (count + group_ - 1) / group_;
       for (size_t g = 0; g < groups; ++g) {
-        const size_t first = g * transforms.size() / groups;
-        const size_t next = (g + 1) * transforms.size() / groups;
-        const auto group = std::span(transforms).subspan(first, next - first);
+        const size_t first = g * count / groups;
+        const size_t next = (g + 1) * count / groups;
+        const auto group = std::span(transforms_).subspan(first, next - first);
         transform_templates(group);
         correlate_columns(group.size());
         add_rows(group);
@@ -250,6 +251,7 @@ class FusedBackend : public Backend {
   mutable ThreadTeam team_;
   Projector projector_;
   const Line columns_, rows_;
+  std::vector<Transform> transforms_;  // of a batch
   std::vector<Scratch> scratch_;
   LargeArray<float> image_;
   // The last block of rows may have lanes without a row. They are never written, so that what is
