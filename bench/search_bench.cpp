@@ -7,10 +7,14 @@
 
 #include <benchmark/benchmark.h>
 #include <fftw3.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
+#include <iostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -67,7 +71,7 @@ void report(benchmark::State& state, double pairs, double cpu, double pixels) {
   state.counters["CC/cpu_s"] = 2 * pairs / cpu;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1000.0;
+  state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) * 1024e-6;
 }
 
 struct Side {
@@ -153,7 +157,7 @@ void sizes(benchmark::internal::Benchmark* one, const std::vector<int>& threads)
                                                                               {1024, 1024, 128},
                                                                               {2048, 2048, 256},
                                                                               {4096, 4096, 512},
-                                                                              {5760, 4092, 512},
+                                                                              {4092, 5760, 512},
                                                                               {3838, 3710, 384}}) {
       one->Args({size[0], size[1], size[2], count});
     }
@@ -167,6 +171,38 @@ BENCHMARK_CAPTURE(correlate, fftw, kFftw)->Apply(sizes_on_cores);
 BENCHMARK(bare)->Apply(sizes_on_one_core);
 BENCHMARK(peak)->ArgName("threads")->Arg(1)->Arg(2)->Iterations(1);
 
+// Takes --instruction_set=NAME out of the arguments: the widest instructions that fused transforms
+// use, by Highway's name (AVX2, AVX3, ...).
+bool restrict_instructions(int& count, char** arguments) {
+  const std::string option = "--instruction_set=";
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    if (!argument.starts_with(option)) continue;
+    std::copy(arguments + i + 1, arguments + count, arguments + i);
+    --count;
+    // A target's bits are the lower the better it is.
+    for (int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
+      if (argument.substr(option.size()) != hwy::TargetName(left & -left)) continue;
+      hwy::SetSupportedTargetsForTest(left);
+      return true;
+    }
+    std::cerr << "search_bench: this processor has no '" << argument.substr(option.size()) << "'\n";
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int count, char** arguments) {
+  if (!restrict_instructions(count, arguments)) return 2;
+  benchmark::Initialize(&count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
+  benchmark::AddCustomContext("compiler", __VERSION__);
+  benchmark::AddCustomContext("fftw", fftwf_version);
+  benchmark::AddCustomContext("highway", std::to_string(HWY_MAJOR) + "." +
+                                             std::to_string(HWY_MINOR) + "." +
+                                             std::to_string(HWY_PATCH));
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

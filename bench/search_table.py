@@ -2,8 +2,8 @@
 """Measures search_bench's sides in turns, and prints a table of them.
 
 Fused transforms, FFTW's, and FFTW's bare transforms of one image: each run of a size is a process of
-its own, so that its peak memory is that of this size. Medians of --rounds rounds, and the median of
-the ratios within a round. With --instructions, a table of the instructions of a correlation instead,
+its own, so that its peak memory is that of this size. Medians of --rounds rounds with the lowest and
+the highest, also of the ratios within a round. With --instructions, a table of the instructions of a correlation instead,
 counted by valgrind's callgrind, which has AVX2 but no AVX-512. Needs Python and an idle machine, and
 valgrind for --instructions.
 
@@ -26,20 +26,36 @@ import subprocess
 import tempfile
 
 SIZES = [(512, 512, 128), (1024, 1024, 128), (2048, 2048, 256), (4096, 4096, 512),
-         (5760, 4092, 512), (3838, 3710, 384)]
+         (4092, 5760, 512), (3838, 3710, 384)]
 # Collection flips at every function that matches: the parenthesis leaves out correlate_columns().
 BACKENDS = {"fused": "*FusedBackend::correlate(*", "fftw": "*CpuBackend::correlate(*"}
 WARM_UPS = 2  # calls of correlate() before those that are timed (search_bench.cpp)
 
 
-def run(program, name, seconds, before=()):
-    command = [*before, program, f"--benchmark_filter=^{name}", f"--benchmark_min_time={seconds}",
+def answer(program, name, seconds, before=()):
+    command = [*before, *program, f"--benchmark_filter=^{name}", f"--benchmark_min_time={seconds}",
                "--benchmark_format=json"]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    measured = json.loads(done.stdout)["benchmarks"] if done.stdout else []
-    if len(measured) != 1:
-        raise SystemExit(f"search_table: {program} has {len(measured)} benchmarks named '{name}'")
-    return measured[0]
+    given = json.loads(done.stdout) if done.stdout else {"benchmarks": []}
+    if len(given["benchmarks"]) != 1:
+        raise SystemExit(f"search_table: {program[0]} has {len(given['benchmarks'])} benchmarks named '{name}'")
+    return given
+
+
+def run(program, name, seconds, before=()):
+    return answer(program, name, seconds, before)["benchmarks"][0]
+
+
+# What the figures are of.
+def conditions(program):
+    given = answer(program, f"correlate/fused/{case(SIZES[0], 1)}", 0)
+    context = given["context"]
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True,
+                            cwd=pathlib.Path(__file__).parent).stdout.strip()
+    caches = ", ".join(f"L{c['level']} {c['type'].lower()} {c['size'] // 1024} KB" for c in context["caches"])
+    return (f"{context['date']}; {given['benchmarks'][0]['label']}; {context['num_cpus']} processors of "
+            f"{context['mhz_per_cpu']} MHz; {caches}; compiler {context['compiler']}, {context['fftw']}, "
+            f"Highway {context['highway']}; commit {commit or 'unknown'}")
 
 
 def case(size, threads):
@@ -72,8 +88,9 @@ def instructions(program, side, size):
     return total / (correlations * (measured["iterations"] + WARM_UPS))
 
 
-def spread(values):
-    return f"{statistics.median(values):.4g} ({min(values):.4g} to {max(values):.4g})"
+def spread(values, digits=4):
+    return (f"{statistics.median(values):.{digits}g} "
+            f"({min(values):.{digits}g} to {max(values):.{digits}g})")
 
 
 def main():
@@ -84,23 +101,29 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", choices=[1, 2], default=[1, 2])
     parser.add_argument("--sizes", type=int, nargs="+", choices=[s[0] for s in SIZES],
                         help="heights of the images; default: all")
+    parser.add_argument("--instruction-set", metavar="NAME",
+                        help="the widest that fused transforms use, as Highway calls it: AVX2")
     parser.add_argument("--instructions", action="store_true", help="count them, and time nothing")
     options = parser.parse_args()
+    program = [options.program]
+    if options.instruction_set:
+        program.append(f"--instruction_set={options.instruction_set}")
     sizes = [s for s in SIZES if not options.sizes or s[0] in options.sizes]
 
+    print(conditions(program), flush=True)
     if options.instructions:
         print("| rows x columns | template | million instructions, fused | FFTW path |")
         print("| --- | --- | --- | --- |")
         for size in sizes:
-            counts = [instructions(options.program, side, size) / 1e6 for side in BACKENDS]
+            counts = [instructions(program, side, size) / 1e6 for side in BACKENDS]
             print(f"| {size[0]} x {size[1]} | {size[2]} | {counts[0]:.4g} | {counts[1]:.4g} |", flush=True)
         return
 
     for threads in options.threads:
-        peak = run(options.program, f"peak/threads:{threads}/", 0)
+        bare_too = threads == 1
+        peak = run(program, f"peak/threads:{threads}/", 0)
         print(f"\nThreads: {threads}; {peak['operations/s'] / 1e9:.4g} billion operations a second, "
               f"{peak['read_B/s'] / 1e9:.3g} GB/s read, {peak['write_B/s'] / 1e9:.3g} GB/s written\n")
-        bare_too = threads == 1
         print("| rows x columns | template | fused | FFTW path | ratio |"
               + (" bare | ratio to it |" if bare_too else "")
               + " Gpix/s | floor / time | peak MB | FFTW path's |")
@@ -111,16 +134,16 @@ def main():
             memory = {}
             for _ in range(options.rounds):
                 for side in BACKENDS:
-                    measured = run(options.program, f"correlate/{side}/{case(size, threads)}", options.seconds)
+                    measured = run(program, f"correlate/{side}/{case(size, threads)}", options.seconds)
                     rates[side].append(measured["CC/s"])
                     memory[side] = measured["peak_MB"]
                 if bare_too:
                     rates["bare"].append(
-                        run(options.program, f"bare/{case(size, 1)}", options.seconds)["CC/s"])
+                        run(program, f"bare/{case(size, 1)}", options.seconds)["CC/s"])
             fused = statistics.median(rates["fused"])
-            ratio = statistics.median(a / b for a, b in zip(rates["fused"], rates["fftw"]))
+            ratios = [a / b for a, b in zip(rates["fused"], rates["fftw"])]
             cells = [f"{size[0]} x {size[1]}", str(size[2]), spread(rates["fused"]),
-                     spread(rates["fftw"]), f"{ratio:.2f}"]
+                     spread(rates["fftw"]), spread(ratios, 3)]
             if bare_too:
                 to_bare = statistics.median(a / b for a, b in zip(rates["fused"], rates["bare"]))
                 cells += [f"{statistics.median(rates['bare']):.4g}", f"{to_bare:.1f}"]
