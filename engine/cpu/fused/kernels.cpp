@@ -12,7 +12,7 @@
 #else
 #define MARGAY_FUSED_WITHOUT (MARGAY_FUSED_NEVER | HWY_SVE_256)
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef MARGAY_FEW_INSTRUCTION_SETS
 // With a sanitizer's checks the compiler takes minutes for each.
 #define HWY_DISABLED_TARGETS (MARGAY_FUSED_WITHOUT | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL)
 #else
