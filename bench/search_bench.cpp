@@ -171,8 +171,8 @@ BENCHMARK_CAPTURE(correlate, fftw, kFftw)->Apply(sizes_on_cores);
 BENCHMARK(bare)->Apply(sizes_on_one_core);
 BENCHMARK(peak)->ArgName("threads")->Arg(1)->Arg(2)->Iterations(1);
 
-// Takes --instruction_set=NAME out of the arguments: the widest instructions that fused transforms
-// use, by Highway's name (AVX2, AVX3, ...).
+// Takes --instruction_set=NAME out of the arguments: the widest instructions of this program, by
+// Highway's name (AVX2, AVX3, ...). FFTW chooses its own.
 bool restrict_instructions(int& count, char** arguments) {
   const std::string option = "--instruction_set=";
   for (int i = 1; i < count; ++i) {
@@ -180,7 +180,7 @@ bool restrict_instructions(int& count, char** arguments) {
     if (!argument.starts_with(option)) continue;
     std::copy(arguments + i + 1, arguments + count, arguments + i);
     --count;
-    // A target's bits are the lower the better it is.
+    // Better targets have lower bits.
     for (int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
       if (argument.substr(option.size()) != hwy::TargetName(left & -left)) continue;
       hwy::SetSupportedTargetsForTest(left);

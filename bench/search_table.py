@@ -3,8 +3,8 @@
 
 Fused transforms, FFTW's, and FFTW's bare transforms of one image: each run of a size is a process of
 its own, so that its peak memory is that of this size. Medians of --rounds rounds with the lowest and
-the highest, also of the ratios within a round. With --instructions, a table of the instructions of a correlation instead,
-counted by valgrind's callgrind, which has AVX2 but no AVX-512. Needs Python and an idle machine, and
+the highest, also of the ratio within a round. With --instructions, a table of the instructions of a
+correlation instead, counted by valgrind's callgrind, which has AVX2 but no AVX-512. Needs Python and an idle machine, and
 valgrind for --instructions.
 
 The floor of a correlation is the time of its transforms' operations at the rate of multiply-adds, or
@@ -47,15 +47,18 @@ def run(program, name, seconds, before=()):
 
 
 # What the figures are of.
-def conditions(program):
-    given = answer(program, f"correlate/fused/{case(SIZES[0], 1)}", 0)
+def conditions(program, before):
+    given = answer(program, f"correlate/fused/{case(SIZES[0], 1)}", 0, before)
     context = given["context"]
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True,
-                            cwd=pathlib.Path(__file__).parent).stdout.strip()
+    try:
+        commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True,
+                                cwd=pathlib.Path(__file__).parent).stdout.strip()
+    except OSError:
+        commit = ""
     caches = ", ".join(f"L{c['level']} {c['type'].lower()} {c['size'] // 1024} KB" for c in context["caches"])
     return (f"{context['date']}; {given['benchmarks'][0]['label']}; {context['num_cpus']} processors of "
             f"{context['mhz_per_cpu']} MHz; {caches}; compiler {context['compiler']}, {context['fftw']}, "
-            f"Highway {context['highway']}; commit {commit or 'unknown'}")
+            f"Highway {context['highway']}; this script's commit {commit or 'unknown'}")
 
 
 def case(size, threads):
@@ -102,7 +105,7 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="+", choices=[s[0] for s in SIZES],
                         help="heights of the images; default: all")
     parser.add_argument("--instruction-set", metavar="NAME",
-                        help="the widest that fused transforms use, as Highway calls it: AVX2")
+                        help="the widest that the program uses, as Highway calls it (AVX2); FFTW chooses its own")
     parser.add_argument("--instructions", action="store_true", help="count them, and time nothing")
     options = parser.parse_args()
     program = [options.program]
@@ -110,7 +113,8 @@ def main():
         program.append(f"--instruction_set={options.instruction_set}")
     sizes = [s for s in SIZES if not options.sizes or s[0] in options.sizes]
 
-    print(conditions(program), flush=True)
+    print(conditions(program, ["valgrind", "--quiet", "--tool=none"] if options.instructions else []),
+          flush=True)
     if options.instructions:
         print("| rows x columns | template | million instructions, fused | FFTW path |")
         print("| --- | --- | --- | --- |")

@@ -24,7 +24,7 @@ struct Transform {
 // orientation, two planes share one. `orientations` is the number in the whole search.
 std::vector<Transform> list_transforms(std::span<const Unit> units, int planes,
                                        int64_t orientations);
-// Sets `out` to them, in the memory that it has.
+// Replaces what `out` holds by them, and reuses its memory.
 void list_transforms(std::span<const Unit> units, int planes, int64_t orientations,
                      std::vector<Transform>& out);
 

@@ -37,7 +37,7 @@ class ThreadTeam {
   }
 
  private:
-  // A task of any kind. Unlike std::function it needs no memory.
+  // A task of any type. std::function might allocate memory for it.
   struct Loop {
     const void* task;
     void (*call)(const void* task, size_t iteration, int thread);

@@ -51,7 +51,7 @@ DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& option
                       "a machine with more memory, fewer --threads or a smaller micrograph");
   }
   if (memory.total() < unlimited.total()) {
-    plan.notes.push_back("batch shrunk to " + std::to_string(plan.batch) + " units and " +
+    plan.notes.push_back("batch set to " + std::to_string(plan.batch) + " units and " +
                          std::to_string(memory.transforms) + " transforms to fit " +
                          base::megabytes_free(limit) + " of free memory");
   }

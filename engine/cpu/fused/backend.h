@@ -11,8 +11,8 @@
 
 namespace engine::cpu::fused {
 
-// Plans a search as cpu::plan_memory() does for the reference path, but first reduces the batch, as
-// long as every thread has a projection to make, and then the transforms in flight. Where
+// Plans a search as cpu::plan_memory() does for the reference path, but with the largest groups of
+// transforms that the memory allows, as long as every thread has a projection to make. Where
 // options.batch is 0 it also stays within 2 GB if it can (docs/cpu.md, Memory).
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit = 0);
 

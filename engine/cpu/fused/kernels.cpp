@@ -13,7 +13,7 @@
 #define MARGAY_FUSED_WITHOUT (MARGAY_FUSED_NEVER | HWY_SVE_256)
 #endif
 #ifdef MARGAY_FEW_INSTRUCTION_SETS
-// With a sanitizer's checks the compiler takes minutes for each.
+// As few as can be compiled with a sanitizer's checks, too: the compiler takes minutes for each.
 #define HWY_DISABLED_TARGETS (MARGAY_FUSED_WITHOUT | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL)
 #else
 #define HWY_DISABLED_TARGETS MARGAY_FUSED_WITHOUT

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "engine/cpu/fused/backend.h"
@@ -40,18 +41,25 @@ int largest_group(int units, int planes, int most) {
   return static_cast<int>((transforms + groups - 1) / groups);
 }
 
+// Transforms in a group, on average.
+double mean_group(const MemoryPlan& plan, int planes) {
+  const int64_t transforms = int64_t{plan.batch} * planes;
+  const int64_t groups = (transforms + plan.transforms - 1) / plan.transforms;
+  return static_cast<double>(transforms) / static_cast<double>(groups);
+}
+
 // True where groups of up to `most` transforms are at least nine tenths full.
 bool fill_groups(int units, int planes, int most) {
   const int64_t transforms = int64_t{units} * planes;
   return 10 * transforms >= 9 * most * ((transforms + most - 1) / most);
 }
 
-// Returns the least number of units, of `least` and more, that fill groups, and those for which the
-// same groups have room.
+// Returns as many units as those groups hold that the least number, `least` or more, fills.
 int units_that_fill(int least, int planes, int most) {
   int units = std::max(1, least);
   while (!fill_groups(units, planes, most)) ++units;  // a multiple of `most` does
-  return divided_up(units * planes, most) * most / planes;
+  const int64_t transforms = int64_t{units} * planes;
+  return static_cast<int>((transforms + most - 1) / most * most / planes);
 }
 
 // A thread's own memory for projections, beside a magnified slice.
@@ -116,37 +124,47 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
   const auto of_those = [&](int units) {
     return there_are > 0 ? std::min(units, there_are) : units;
   };
-  // For groups of up to `group` transforms. With fewer units than `enough`, threads would have no
-  // projection to make, or groups would not be full.
-  const auto wanted = [&](int group) {
-    return of_those(options.batch > 0 ? options.batch : units_that_fill(threads, planes, group));
-  };
-  const auto enough = [&](int group) {
-    return std::min(wanted(group), units_that_fill(divided_up(threads, planes), planes, group));
-  };
+  const int full = of_those(units_that_fill(threads, planes, most));
+  const int units = options.batch > 0 ? of_those(options.batch) : full;
+  // With fewer, threads would have no projection to make.
+  const int enough = std::min(units, divided_up(threads, planes));
   const auto with = [&](int batch, int group) {
     return plan_with(shape, layout, threads, batch, group);
   };
-  // The largest groups that this memory allows, with as many units as it allows then.
-  const auto within = [&](uint64_t bytes) -> std::optional<MemoryPlan> {
-    for (int group = most; group > 0; --group) {
-      for (int units = wanted(group); units >= enough(group); --units) {
-        if (units < wanted(group) && !fill_groups(units, planes, group)) continue;
-        MemoryPlan plan = with(units, group);
-        if (plan.total() <= bytes) return plan;
-      }
+  // The largest groups that this memory allows; of equal ones, with a unit for each thread, and no
+  // more than that.
+  const auto within = [&](uint64_t bytes) {
+    std::optional<MemoryPlan> best;
+    const auto value = [&](const MemoryPlan& plan) {
+      return std::tuple(mean_group(plan, planes), std::min(plan.batch, threads), -plan.batch);
+    };
+    for (int batch = enough; batch <= std::min(units, full); ++batch) {
+      int group = most;
+      MemoryPlan plan = with(batch, group);
+      while (plan.total() > bytes && group > 1) plan = with(batch, --group);
+      if (plan.total() <= bytes && (!best || value(plan) > value(*best))) best = std::move(plan);
     }
-    return std::nullopt;
+    return best;
   };
 
-  MemoryPlan plan = with(wanted(most), most);
+  MemoryPlan plan = with(units, most);
   // A batch that was asked for gives way only to what there is.
   if (options.batch == 0 && plan.total() > kSearchBudget) {
-    plan = within(kSearchBudget).value_or(with(enough(most), most));
+    plan = within(kSearchBudget).value_or(with(units_that_fill(enough, planes, most), most));
   }
-  if (limit == 0 || plan.total() <= limit) return plan;
+  if (limit == 0) return plan;
+  if (plan.total() <= limit) return plan;
+  // As much of a large batch as there is memory for.
+  int fits = full;
+  int exceeds = plan.batch;
+  while (exceeds - fits > 1) {
+    const int between = fits + (exceeds - fits) / 2;
+    (with(between, most).total() <= limit ? fits : exceeds) = between;
+  }
+  if (fits < plan.batch) plan = with(fits, most);
+  if (plan.total() <= limit) return plan;
   if (std::optional<MemoryPlan> less = within(limit)) return *less;
-  // Nothing else is left than groups that are not full, and threads without a projection.
+  // What is left are groups partly filled and threads without a projection.
   while (plan.total() > limit && plan.batch > 1) plan = with(plan.batch - 1, plan.transforms);
   while (plan.total() > limit && plan.transforms > 1) plan = with(1, plan.transforms - 1);
   return plan;

@@ -295,7 +295,35 @@ TEST(Fused, ShrinksToTheMemoryThatIsFree) {
   const MemoryPlan less = fused::plan_memory(shape, {.threads = 1}, whole.total() - 20'000'000);
   EXPECT_LE(less.total(), whole.total() - 20'000'000);
   EXPECT_LT(less.transforms, whole.transforms);
-  EXPECT_EQ(fused::plan_memory(shape, {.threads = 1}, 1).transforms, 1);
+  const MemoryPlan least = fused::plan_memory(shape, {.threads = 1}, 1);
+  EXPECT_EQ(least.transforms, 1);
+  EXPECT_EQ(least.batch, 1);
+}
+
+TEST(Fused, KeepsGroupsLargeInLittleMemory) {
+  const ProblemShape large{4096, 4096, 512, 13, 1'600'000};
+  const auto mean_group = [&](const MemoryPlan& plan) {
+    const int transforms = 13 * plan.batch;
+    return transforms / ((transforms + plan.transforms - 1) / plan.transforms);
+  };
+  EXPECT_GE(mean_group(fused::plan_memory(large, {.threads = 2})), 5);
+  // What lies between the passes would be needed for the results anyway.
+  const MemoryPlan little = fused::plan_memory(large, {.threads = 2}, 1'900'000'000);
+  EXPECT_LE(little.total(), 1'900'000'000u);
+  EXPECT_GE(mean_group(little), 4);
+}
+
+TEST(Fused, TakesTheBatchThatItIsGivenWhereThereIsMemory) {
+  const ProblemShape shape{512, 512, 64, 3, 1'600'000};
+  const MemoryPlan asked = fused::plan_memory(shape, {.threads = 2, .batch = 1 << 20});
+  EXPECT_EQ(asked.batch, 1 << 20);
+  const MemoryPlan limited =
+      fused::plan_memory(shape, {.threads = 2, .batch = 1 << 20}, asked.total() / 2);
+  EXPECT_LE(limited.total(), asked.total() / 2);
+  EXPECT_GT(limited.batch, (1 << 19) - 10'000);
+  const ProblemShape few{512, 512, 64, 3, 4};
+  EXPECT_EQ(fused::plan_memory(few, {.threads = 8}).batch, 4);
+  EXPECT_EQ(fused::plan_memory(few, {.threads = 8, .batch = 100}).batch, 4);
 }
 
 }  // namespace
