@@ -54,7 +54,8 @@ bool fill_groups(int units, int planes, int most) {
   return 10 * transforms >= 9 * most * ((transforms + most - 1) / most);
 }
 
-// Returns as many units as those groups hold that the least number, `least` or more, fills.
+// Returns how many units fit into the groups that the fewest units, `least` or more, fill to nine
+// tenths.
 int units_that_fill(int least, int planes, int most) {
   int units = std::max(1, least);
   while (!fill_groups(units, planes, most)) ++units;  // a multiple of `most` does
@@ -150,7 +151,7 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
   MemoryPlan plan = with(units, most);
   // A batch that was asked for gives way only to what there is.
   if (options.batch == 0 && plan.total() > kSearchBudget) {
-    plan = within(kSearchBudget).value_or(with(units_that_fill(enough, planes, most), most));
+    plan = within(kSearchBudget).value_or(with(of_those(units_that_fill(enough, planes, most)), most));
   }
   if (limit == 0) return plan;
   if (plan.total() <= limit) return plan;
