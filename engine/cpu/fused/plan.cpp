@@ -151,7 +151,8 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
   MemoryPlan plan = with(units, most);
   // A batch that was asked for gives way only to what there is.
   if (options.batch == 0 && plan.total() > kSearchBudget) {
-    plan = within(kSearchBudget).value_or(with(of_those(units_that_fill(enough, planes, most)), most));
+    plan =
+        within(kSearchBudget).value_or(with(of_those(units_that_fill(enough, planes, most)), most));
   }
   if (limit == 0) return plan;
   if (plan.total() <= limit) return plan;
