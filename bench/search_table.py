@@ -2,10 +2,10 @@
 """Measures search_bench's sides in turns, and prints a table of them.
 
 Fused transforms, FFTW's, and FFTW's bare transforms of one image: each run of a size is a process of
-its own, so that its peak memory is that of this size. Medians of --rounds rounds with the lowest and
-the highest, also of the ratio within a round. With --instructions, a table of the instructions of a
-correlation instead, counted by valgrind's callgrind, which has AVX2 but no AVX-512. Needs Python and an idle machine, and
-valgrind for --instructions.
+its own, so that its peak memory is that of this size. Medians of --rounds rounds; of both paths and
+their ratio within a round also the lowest and the highest. With --instructions, a table of the
+instructions of a correlation instead, counted by valgrind's callgrind, which has AVX2 but no AVX-512.
+Needs Python and an idle machine, and valgrind for --instructions.
 
 The floor of a correlation is the time of its transforms' operations at the rate of multiply-adds, or
 that of writing and reading what lies between columns and rows at the rates of the memory, whichever

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -32,26 +33,25 @@ int transforms_within_budget(const Layout& layout) {
 
 int planes_of(const ProblemShape& s) { return std::max(1, s.planes); }
 
-int divided_up(int count, int by) { return (count + by - 1) / by; }
+int64_t divided_up(int64_t count, int64_t by) { return (count + by - 1) / by; }
 
 // Transforms in each group of a batch of `units`, as FusedBackend::correlate() divides them.
 int largest_group(int units, int planes, int most) {
   const int64_t transforms = int64_t{units} * planes;
-  const int64_t groups = (transforms + most - 1) / most;
-  return static_cast<int>((transforms + groups - 1) / groups);
+  return static_cast<int>(divided_up(transforms, divided_up(transforms, most)));
 }
 
 // Transforms in a group, on average.
 double mean_group(const MemoryPlan& plan, int planes) {
   const int64_t transforms = int64_t{plan.batch} * planes;
-  const int64_t groups = (transforms + plan.transforms - 1) / plan.transforms;
-  return static_cast<double>(transforms) / static_cast<double>(groups);
+  return static_cast<double>(transforms) /
+         static_cast<double>(divided_up(transforms, plan.transforms));
 }
 
 // True where groups of up to `most` transforms are at least nine tenths full.
 bool fill_groups(int units, int planes, int most) {
   const int64_t transforms = int64_t{units} * planes;
-  return 10 * transforms >= 9 * most * ((transforms + most - 1) / most);
+  return 10 * transforms >= 9 * most * divided_up(transforms, most);
 }
 
 // Returns how many units fit into the groups that the fewest units, `least` or more, fill to nine
@@ -59,8 +59,7 @@ bool fill_groups(int units, int planes, int most) {
 int units_that_fill(int least, int planes, int most) {
   int units = std::max(1, least);
   while (!fill_groups(units, planes, most)) ++units;  // a multiple of `most` does
-  const int64_t transforms = int64_t{units} * planes;
-  return static_cast<int>((transforms + most - 1) / most * most / planes);
+  return static_cast<int>(divided_up(int64_t{units} * planes, most) * most / planes);
 }
 
 // A thread's own memory for projections, beside a magnified slice.
@@ -128,7 +127,7 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
   const int full = of_those(units_that_fill(threads, planes, most));
   const int units = options.batch > 0 ? of_those(options.batch) : full;
   // With fewer, threads would have no projection to make.
-  const int enough = std::min(units, divided_up(threads, planes));
+  const int enough = std::min(units, static_cast<int>(divided_up(threads, planes)));
   const auto with = [&](int batch, int group) {
     return plan_with(shape, layout, threads, batch, group);
   };
@@ -154,17 +153,14 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
     plan =
         within(kSearchBudget).value_or(with(of_those(units_that_fill(enough, planes, most)), most));
   }
-  if (limit == 0) return plan;
-  if (plan.total() <= limit) return plan;
-  // As much of a large batch as there is memory for.
-  int fits = full;
-  int exceeds = plan.batch;
-  while (exceeds - fits > 1) {
-    const int between = fits + (exceeds - fits) / 2;
-    (with(between, most).total() <= limit ? fits : exceeds) = between;
+  if (limit == 0 || plan.total() <= limit) return plan;
+  if (plan.batch > full) {
+    const auto exceeding =
+        std::ranges::partition_point(std::views::iota(full, plan.batch),
+                                     [&](int batch) { return with(batch, most).total() <= limit; });
+    plan = with(std::max(full, *exceeding - 1), most);
+    if (plan.total() <= limit) return plan;
   }
-  if (fits < plan.batch) plan = with(fits, most);
-  if (plan.total() <= limit) return plan;
   if (std::optional<MemoryPlan> less = within(limit)) return *less;
   // What is left are groups partly filled and threads without a projection.
   while (plan.total() > limit && plan.batch > 1) plan = with(plan.batch - 1, plan.transforms);

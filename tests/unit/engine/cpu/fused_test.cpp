@@ -250,6 +250,7 @@ TEST(Fused, HoldsAMicrographInTwoGigabytes) {
   EXPECT_LT(bytes(1, 2), kTwoGigabytes);
   EXPECT_LT(bytes(1, 24), kTwoGigabytes);
   EXPECT_LT(bytes(11, 24), kTwoGigabytes);
+  EXPECT_LT(bytes(13, 16), kTwoGigabytes);
   EXPECT_LT(bytes(41, 2), kTwoGigabytes);
   // Planes add filters and a unit's projections, threads their own memory and a projection.
   EXPECT_LT(bytes(13, 128), bytes(1, 128) + 100'000'000);
