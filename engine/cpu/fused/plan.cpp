@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -155,10 +154,13 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
   }
   if (limit == 0 || plan.total() <= limit) return plan;
   if (plan.batch > full) {
-    const auto exceeding =
-        std::ranges::partition_point(std::views::iota(full, plan.batch),
-                                     [&](int batch) { return with(batch, most).total() <= limit; });
-    plan = with(std::max(full, *exceeding - 1), most);
+    // The largest batch from `full` on that fits, or `full`.
+    int fits = full;
+    for (int exceeds = plan.batch; exceeds - fits > 1;) {
+      const int between = fits + (exceeds - fits) / 2;
+      (with(between, most).total() <= limit ? fits : exceeds) = between;
+    }
+    plan = with(fits, most);
     if (plan.total() <= limit) return plan;
   }
   if (std::optional<MemoryPlan> less = within(limit)) return *less;
