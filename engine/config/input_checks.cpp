@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include "base/other_content.h"
 #include "engine/error.h"
@@ -23,6 +25,15 @@ struct Input {
   std::string sha256;
 };
 
+// What helps with a path that leads nowhere; empty for another.
+std::string where_it_starts(const std::filesystem::path& path) {
+  std::error_code error;
+  if (path.is_absolute() || std::filesystem::exists(path, error) || error) return "";
+  const std::filesystem::path folder = std::filesystem::current_path(error);
+  if (error) return "";
+  return "; relative paths start from the current folder, '" + folder.string() + "'";
+}
+
 MrcFile read_input(const Input& input) {
   const auto& [field, path, hash_key, sha256] = input;
   try {
@@ -30,7 +41,7 @@ MrcFile read_input(const Input& input) {
   } catch (const OtherContent&) {
     refuse(field, path, base::other_content_text(hash_key) + ", and nothing of it is searched");
   } catch (const InputError& error) {
-    throw InputError(field + ": " + error.what());
+    throw InputError(field + ": " + error.what() + where_it_starts(path));
   }
 }
 
