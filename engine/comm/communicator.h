@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/huge_pages.h"
+
 namespace engine {
 
 // A rank is gone or silent; the communicator cannot be used again.
@@ -38,7 +40,10 @@ template <typename T>
 void share(Communicator& communicator, std::vector<T>& values) {
   auto count = static_cast<uint64_t>(values.size());
   communicator.broadcast(std::as_writable_bytes(std::span(&count, 1)));
-  values.resize(count);
+  if (communicator.rank() != 0) {
+    values.clear();
+    base::resize_in_huge_pages(values, count);
+  }
   communicator.broadcast(std::as_writable_bytes(std::span(values)));
 }
 

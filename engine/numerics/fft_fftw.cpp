@@ -6,6 +6,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "base/huge_pages.h"
 #include "engine/error.h"
 #include "engine/numerics/fft.h"
 #include "engine/numerics/fft_plan.h"
@@ -68,7 +69,8 @@ std::vector<double> inverse_2d(std::vector<std::complex<double>> spectrum, int h
 std::vector<std::complex<float>> forward_3d(const std::vector<float>& values, int size) {
   const size_t n = static_cast<size_t>(size);
   const size_t columns = n / 2 + 1;
-  std::vector<std::complex<float>> out(n * n * columns);
+  std::vector<std::complex<float>> out;
+  base::resize_in_huge_pages(out, n * n * columns);
   // In place, so that a 512-voxel template needs its spectrum and no more.
   auto* real = reinterpret_cast<float*>(out.data());
   for (size_t line = 0; line < n * n; ++line) {

@@ -11,6 +11,7 @@
 #include <numbers>
 #include <optional>
 
+#include "base/huge_pages.h"
 #include "engine/numerics/fft_plan.h"
 
 namespace engine {
@@ -220,7 +221,8 @@ std::vector<double> inverse_2d(std::vector<std::complex<double>> spectrum, int h
 std::vector<std::complex<float>> forward_3d(const std::vector<float>& values, int size) {
   const auto n = static_cast<size_t>(size);
   const size_t columns = n / 2 + 1;
-  std::vector<std::complex<float>> out(n * n * columns);
+  std::vector<std::complex<float>> out;
+  base::resize_in_huge_pages(out, n * n * columns);
   forward_rows(values.data(), n * n, n, out.data());
   LineTransform line(n, false);
   for (size_t z = 0; z < n; ++z) {

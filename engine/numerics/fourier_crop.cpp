@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/huge_pages.h"
 #include "engine/numerics/fft.h"
 
 namespace engine {
@@ -77,12 +78,13 @@ std::vector<std::complex<float>> crop_volume_spectrum(
   const int first = (of - to) / 2;
   const size_t plane = index(of, 0, of);
   std::vector<std::complex<float>> out;
-  out.reserve(index(to, 0, to) * static_cast<size_t>(to));
+  base::resize_in_huge_pages(out, index(to, 0, to) * static_cast<size_t>(to));
+  auto end = out.begin();
   for (int z = first; z < first + to; ++z) {
     for (int y = first; y < first + to; ++y) {
       const auto row = spectrum.begin() + static_cast<std::ptrdiff_t>(
                                               static_cast<size_t>(z) * plane + index(y, 0, of));
-      out.insert(out.end(), row, row + to / 2 + 1);
+      end = std::copy_n(row, to / 2 + 1, end);
     }
   }
   return out;

@@ -4,14 +4,15 @@
 
 #include <new>
 
+#include "base/huge_pages.h"
+
 namespace engine::cpu::fused {
 
 void* map_zeros(size_t bytes) {
   if (bytes == 0) return nullptr;
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();
-  // That huge pages are refused is no fault: they only make the search faster.
-  (void)madvise(data, bytes, MADV_HUGEPAGE);
+  base::want_huge_pages(data, bytes);
   return data;
 }
 
