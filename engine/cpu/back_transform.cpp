@@ -1,6 +1,8 @@
 #include "engine/cpu/back_transform.h"
 
 #include <cstddef>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "engine/numerics/projection.h"
@@ -18,12 +20,15 @@ class PlainBackTransform : public BackTransform {
     }
   }
 
-  void compute(const Complex* slice, const Complex* filter, float* projection,
-               int thread) override {
+  double compute(const Complex* slice, const Complex* filter, float* projection,
+                 int thread) override {
     Scratch& scratch = scratch_[static_cast<size_t>(thread)];
     for (size_t i = 0; i < slice_size_; ++i) scratch.half_plane[i] = slice[i] * filter[i];
     plan_.execute(scratch.half_plane.data(), scratch.back_transform.data());
     centre_projection(scratch.back_transform.data(), n_, projection);
+    const size_t pixels = static_cast<size_t>(n_) * static_cast<size_t>(n_);
+    return std::transform_reduce(projection, projection + pixels, 0.0, std::plus(),
+                                 [](double pixel) { return pixel * pixel; });
   }
 
  private:

@@ -12,10 +12,10 @@ class BackTransform {
  public:
   virtual ~BackTransform() = default;
   // `slice` and `filter` are half-planes, n x (n/2+1). Writes the inverse transform of their
-  // product to `projection`, n x n, with the origin at pixel (n/2, n/2). Each thread at work has
-  // its own number, from 0.
-  virtual void compute(const Complex* slice, const Complex* filter, float* projection,
-                       int thread) = 0;
+  // product to `projection`, n x n, with the origin at pixel (n/2, n/2), and returns the sum of the
+  // squares of its pixels. Each thread at work has its own number, from 0.
+  virtual double compute(const Complex* slice, const Complex* filter, float* projection,
+                         int thread) = 0;
 };
 
 // With the library that engine/numerics/fft.h names.

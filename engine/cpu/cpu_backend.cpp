@@ -16,6 +16,7 @@ namespace engine::cpu {
 namespace {
 
 struct Scratch {
+  std::vector<float> first, second;  // a row of each projection
   AlignedArray<Complex> row_in;      // width
   AlignedArray<Complex> row_out;     // width, kBlock of them
   AlignedArray<Complex> column_in;   // height, zero beyond the template
@@ -23,7 +24,9 @@ struct Scratch {
   AlignedArray<Complex> column_out;  // height + pad, kBlock of them
 
   Scratch(const Problem& p)
-      : row_in(padded(p.width)),
+      : first(static_cast<size_t>(p.template_size)),
+        second(first.size()),
+        row_in(padded(p.width)),
         row_out(padded(p.width) * kBlock),
         column_in(padded(p.height)),
         column_mid(padded(p.height)),
@@ -39,7 +42,6 @@ class CpuBackend : public Backend {
         width_(problem.width),
         valid_height_(problem.valid_height()),
         valid_width_(problem.valid_width()),
-        box_size_(static_cast<size_t>(n_) * static_cast<size_t>(n_)),
         batch_(plan.batch),
         group_(static_cast<size_t>(plan.transforms)),
         team_(plan.threads),
@@ -175,10 +177,11 @@ class CpuBackend : public Backend {
     const int rows = std::min(kBlock, n_ - first_row);
     const size_t stride = padded(width_);
     const auto n = static_cast<size_t>(n_);
+    const Projected first = projector_.first_of(t), second = projector_.second_of(t);
     for (int r = 0; r < rows; ++r) {
-      const float* a = projector_.projections_of(t.a) + static_cast<size_t>(first_row + r) * n;
-      const float* b = a + box_size_;
-      for (size_t x = 0; x < n; ++x) s.row_in[x] = {a[x], t.second >= 0 ? -b[x] : 0.0f};
+      write_normalised_row(first, n_, first_row + r, s.first.data());
+      write_normalised_row(second, n_, first_row + r, s.second.data());
+      for (size_t x = 0; x < n; ++x) s.row_in[x] = {s.first[x], -s.second[x]};
       row_forward_.execute(s.row_in.data(), s.row_out.data() + static_cast<size_t>(r) * stride);
     }
     Complex* out = template_rows_.data() + in_group * static_cast<size_t>(width_) * padded(n_) +
@@ -238,7 +241,6 @@ class CpuBackend : public Backend {
 
   const Problem& problem_;
   const int n_, height_, width_, valid_height_, valid_width_;
-  const size_t box_size_;  // n x n
   int batch_;
   size_t group_;
   mutable ThreadTeam team_;

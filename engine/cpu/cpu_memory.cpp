@@ -40,7 +40,7 @@ MemoryPlan plan_with(const ProblemShape& s, int threads, int in_flight, uint64_t
       {"statistics", valid * (sizeof(float) + sizeof(int32_t) + 2 * sizeof(int64_t))},
       // The list, the problem's copy and the units.
       {"orientations", orientations * (2 * sizeof(Orientation) + sizeof(Unit))},
-      {"projections", batch * (slice * sizeof(Complex) + planes * 2 * n * n * sizeof(float))},
+      {"projections", batch * (slice * sizeof(Complex) + planes * n * n * sizeof(float))},
       {"row and column passes", transforms * (rows + exchange)},
       {"per thread", static_cast<uint64_t>(plan.threads) *
                          (slice * sizeof(Complex) + n * n * sizeof(float) +

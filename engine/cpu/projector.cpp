@@ -1,8 +1,7 @@
 #include "engine/cpu/projector.h"
 
+#include <algorithm>
 #include <utility>
-
-#include "engine/numerics/projection.h"
 
 namespace engine::cpu {
 
@@ -16,8 +15,8 @@ Projector::Projector(const Problem& problem, int batch, int threads, double poin
       back_transform_(std::move(back_transform)),
       magnified_(static_cast<size_t>(threads)),
       slices_(static_cast<size_t>(batch) * slice_size_),
-      projections_(static_cast<size_t>(batch) * static_cast<size_t>(problem.planes()) * 2 *
-                   box_size_) {}
+      projections_(static_cast<size_t>(batch) * static_cast<size_t>(problem.planes()) * box_size_),
+      normalisations_(static_cast<size_t>(batch) * static_cast<size_t>(problem.planes())) {}
 
 void Projector::project(std::span<const Unit> units, ThreadTeam& team) {
   team.run(units.size(), [&](size_t u, int thread) {
@@ -31,26 +30,40 @@ void Projector::project(std::span<const Unit> units, ThreadTeam& team) {
   });
   const auto planes = static_cast<size_t>(problem_.planes());
   team.run(units.size() * planes, [&](size_t slot, int thread) {
-    const size_t u = slot / planes;
-    const size_t plane = slot % planes;
-    const bool paired = units[u].second >= 0;
-    // The mirrored projection of a pair lies behind its own; of a single orientation, an odd
-    // plane's lies behind that of the plane before it, with which it shares a transform.
-    const size_t behind = paired ? 0 : plane % 2;
-    project_one(slices_.data() + u * slice_size_, static_cast<int>(plane), paired,
-                projections_.data() + (2 * (slot - behind) + behind) * box_size_, thread);
+    float* projection = projections_.data() + slot * box_size_;
+    const double squares =
+        back_transform_->compute(slices_.data() + slot / planes * slice_size_,
+                                 problem_.filters[slot % planes].data(), projection, thread);
+    normalisations_[slot] =
+        normalise_projection(projection, squares, n_, problem_.height, problem_.width, scale_);
   });
 }
 
-void Projector::project_one(const Complex* slice, int plane, bool paired, float* out, int thread) {
-  back_transform_->compute(slice, problem_.filters[static_cast<size_t>(plane)].data(), out, thread);
-  if (paired) {
-    float* mirrored = out + box_size_;
-    mirror_projection(out, n_, mirrored);
-    normalise_projections(out, mirrored, n_, problem_.height, problem_.width, scale_);
-  } else {
-    normalise_projection(out, n_, problem_.height, problem_.width, scale_);
+Projected Projector::first_of(const Transform& t) const {
+  const auto slot = static_cast<size_t>(t.a);
+  return {projections_.data() + slot * box_size_, false, normalisations_[slot].own};
+}
+
+Projected Projector::second_of(const Transform& t) const {
+  if (t.b < 0) return {};
+  const auto slot = static_cast<size_t>(t.b);
+  const Normalisations& normalisations = normalisations_[slot];
+  const bool mirrored = t.b == t.a;
+  return {projections_.data() + slot * box_size_, mirrored,
+          mirrored ? normalisations.mirrored : normalisations.own};
+}
+
+void write_normalised_row(const Projected& p, int n, int row, float* out) {
+  if (p.pixels == nullptr) {
+    std::fill_n(out, n, 0.0f);
+    return;
   }
+  const int from = p.mirrored ? (n - row) % n : row;
+  const float* pixels = p.pixels + static_cast<size_t>(from) * static_cast<size_t>(n);
+  std::transform(pixels, pixels + n, out, [&](float pixel) {
+    return static_cast<float>((pixel - p.normalisation.edge) * p.normalisation.factor);
+  });
+  if (p.mirrored) std::reverse(out + 1, out + n);
 }
 
 }  // namespace engine::cpu

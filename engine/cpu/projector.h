@@ -1,5 +1,5 @@
-// Makes the projections of a batch of units on a team of threads: slice, filter, back-transform and
-// normalisation.
+// Makes the projections of a batch of units on a team of threads: slice, filter, back-transform,
+// and what normalises them.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,21 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/transforms.h"
 #include "engine/cpu/back_transform.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/numerics/fft_plan.h"
+#include "engine/numerics/projection.h"
 
 namespace engine::cpu {
+
+// One of the two projections of a transform: n x n pixels before normalisation, and with `mirrored`
+// before p(-y, -x) is taken of them. Null stands for zeros.
+struct Projected {
+  const float* pixels = nullptr;
+  bool mirrored = false;
+  Normalisation normalisation;
+};
 
 class Projector {
  public:
@@ -22,15 +32,11 @@ class Projector {
             std::unique_ptr<BackTransform> back_transform);
 
   void project(std::span<const Unit> units, ThreadTeam& team);
-  // Returns the two projections, n x n each and one after the other, of the transform whose first
-  // projection has slot `slot` (list_transforms()).
-  const float* projections_of(int32_t slot) const {
-    return projections_.data() + 2 * static_cast<size_t>(slot) * box_size_;
-  }
+  // Of a transform of these units, as list_transforms() gives it.
+  Projected first_of(const Transform& t) const;
+  Projected second_of(const Transform& t) const;
 
  private:
-  void project_one(const Complex* slice, int plane, bool paired, float* out, int thread);
-
   const Problem& problem_;
   const int n_;
   const double scale_;
@@ -39,7 +45,11 @@ class Projector {
   const std::unique_ptr<BackTransform> back_transform_;
   std::vector<std::vector<Complex>> magnified_;  // a magnified slice, for each thread
   AlignedArray<Complex> slices_;                 // one per unit
-  AlignedArray<float> projections_;              // two per unit and plane
+  AlignedArray<float> projections_;              // one per slot: unit and plane
+  std::vector<Normalisations> normalisations_;   // of each
 };
+
+// Writes one row of a normalised projection, n pixels.
+void write_normalised_row(const Projected& projection, int n, int row, float* out);
 
 }  // namespace engine::cpu

@@ -163,73 +163,34 @@ void centre_projection(const float* back_transform, int n, float* projection) {
   }
 }
 
-void mirror_projection(const float* projection, int n, float* mirrored) {
+Normalisations normalise_projection(const float* projection, double squares, int n, int height,
+                                    int width, double scale) {
   const auto size = static_cast<size_t>(n);
-  for (int row = 0; row < n; ++row) {
-    const float* in = projection + static_cast<size_t>((n - row) % n) * size;
-    float* out = mirrored + static_cast<size_t>(row) * size;
-    out[0] = in[0];
-    std::reverse_copy(in + 1, in + n, out + 1);
-  }
-}
-
-namespace {
-
-// Each sum waits for the one before it, so that several projections at once take hardly longer than
-// one.
-template <size_t kCount>
-void normalise(const std::array<float*, kCount>& projections, int n, int height, int width,
-               double scale) {
-  const auto size = static_cast<size_t>(n);
-  const auto pixels = size * size;
-  const auto for_each = [&](const auto& body) {
-    for (size_t k = 0; k < kCount; ++k) body(projections[k], k);
-  };
-  std::array<double, kCount> edge{}, sum{}, squares{};
-  for (size_t i = 0; i < size; ++i) {
-    for_each([&](const float* p, size_t k) {
-      edge[k] += p[i];
-      edge[k] += p[(size - 1) * size + i];
-    });
-  }
-  for (size_t row = 1; row + 1 < size; ++row) {
-    for_each([&](const float* p, size_t k) {
-      edge[k] += p[row * size];
-      edge[k] += p[row * size + size - 1];
-    });
-  }
-  for (double& e : edge) e /= 4.0 * n - 4.0;
-  for (size_t i = 0; i < pixels; ++i) {
-    for_each([&](const float* p, size_t k) {
-      const double value = p[i] - edge[k];
-      sum[k] += value;
-      squares[k] += value * value;
-    });
-  }
+  const double box = static_cast<double>(n) * n;
   const double image_pixels = static_cast<double>(height) * width;
-  const double box = static_cast<double>(pixels);
-  // The reference scales the mean by the area ratio twice, and its count of padded pixels is not
-  // exact; both are kept, at under 2e-4 of the correlation.
   const double ratio = box / image_pixels;
-  for_each([&](float* p, size_t k) {
-    const double mean = sum[k] / box * ratio * ratio;
-    const double variance = squares[k] - 2.0 * mean * sum[k] + box * mean * mean +
+  // Of the border whose rows and columns are 0 and `other`.
+  const auto of_border = [&](size_t other) {
+    const auto pixel = [&](size_t row, size_t column) {
+      return static_cast<double>(projection[row * size + column]);
+    };
+    double edge = 0;
+    for (size_t i = 0; i < size; ++i) edge += pixel(0, i) + pixel(other, i);
+    for (size_t i = 0; i < size; ++i) {
+      if (i != 0 && i != other) edge += pixel(i, 0) + pixel(i, other);
+    }
+    edge /= 4.0 * n - 4.0;
+    // The mean of p - edge is -edge. The reference scales it by the area ratio twice, and its count
+    // of padded pixels is not exact; both are kept, at under 2e-4 of the correlation.
+    const double mean = -edge * ratio * ratio;
+    const double variance = squares + box * (edge + mean) * (edge + mean) +
                             static_cast<double>(height - n) * (width - n) * mean * mean;
     // An empty projection stays empty. The floor is far below a faint template's variance, so that
     // the scale of its density does not matter.
-    const double factor = std::sqrt(image_pixels) / std::sqrt(std::max(variance, 1e-60)) * scale;
-    for (size_t i = 0; i < pixels; ++i) p[i] = static_cast<float>((p[i] - edge[k]) * factor);
-  });
-}
-
-}  // namespace
-
-void normalise_projection(float* p, int n, int height, int width, double scale) {
-  normalise(std::array{p}, n, height, width, scale);
-}
-
-void normalise_projections(float* a, float* b, int n, int height, int width, double scale) {
-  normalise(std::array{a, b}, n, height, width, scale);
+    return Normalisation{edge,
+                         std::sqrt(image_pixels) / std::sqrt(std::max(variance, 1e-60)) * scale};
+  };
+  return {of_border(size - 1), of_border(1)};
 }
 
 }  // namespace engine

@@ -26,16 +26,22 @@ void magnify_slice(const FrequencyTransform& transform, int n, std::complex<floa
 // Moves the particle from the corner of the back-transform to (n/2, n/2). Both are n x n.
 void centre_projection(const float* back_transform, int n, float* projection);
 
-// Makes the projection for psi + 180, which is p(-y, -x), so that its borders are rows and columns
-// 0 and 1 of `projection`.
-void mirror_projection(const float* projection, int n, float* mirrored);
+// Pixel p of a normalised projection is (p - edge) x factor.
+struct Normalisation {
+  double edge = 0;  // the mean of the border
+  double factor = 0;
+};
 
-// Normalises in place: subtracts the mean of the border, and scales so that the projection, padded
-// with zeros to height x width, has the variance for which noise correlates with unit deviation;
-// then multiplies by `scale`.
-void normalise_projection(float* projection, int n, int height, int width, double scale = 1.0);
+// Of a projection, and of the one for psi + 180, which is p(-y, -x): it has the same pixels, but
+// its borders are rows and columns 0 and 1 of the other.
+struct Normalisations {
+  Normalisation own, mirrored;
+};
 
-// Does the same to two at once, in less time than one by one; the results are the same.
-void normalise_projections(float* a, float* b, int n, int height, int width, double scale);
+// Returns the factors for which a projection, padded with zeros to height x width, has the variance
+// for which noise correlates with unit deviation, times `scale`. `projection` is n x n, with a mean
+// of 0, since its zero frequency is 0; `squares` is the sum of the squares of its pixels.
+Normalisations normalise_projection(const float* projection, double squares, int n, int height,
+                                    int width, double scale = 1.0);
 
 }  // namespace engine

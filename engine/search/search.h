@@ -22,7 +22,7 @@
 namespace engine {
 
 // The version of the numerics. It is raised only when the bits of the maps change.
-constexpr int kNumericsVersion = 6;
+constexpr int kNumericsVersion = 7;
 
 // The search as it follows from the configuration alone.
 struct SearchSpace {

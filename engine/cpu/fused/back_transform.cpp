@@ -1,6 +1,7 @@
 #include "engine/cpu/fused/back_transform.h"
 
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "engine/cpu/fused/kernels.h"
@@ -21,12 +22,13 @@ class FusedBackTransform : public BackTransform {
     const size_t lanes = kernels_.lanes;
     for (int i = 0; i < threads; ++i) {
       scratch_.push_back({LargeArray<float>((line_.working() + line_.length) * 2 * lanes),
-                          LargeArray<float>(projection_floats(line_.length, lanes))});
+                          LargeArray<float>(projection_floats(line_.length, lanes)),
+                          LargeArray<float>(line_.length + lanes)});
     }
   }
 
-  void compute(const Complex* slice, const Complex* filter, float* projection,
-               int thread) override {
+  double compute(const Complex* slice, const Complex* filter, float* projection,
+                 int thread) override {
     Scratch& scratch = scratch_[static_cast<size_t>(thread)];
     kernels_.projection(line_,
                         {.slice = reinterpret_cast<const float*>(slice),
@@ -34,14 +36,17 @@ class FusedBackTransform : public BackTransform {
                          .size = line_.length,
                          .points = points_.data(),
                          .between = scratch.between.data(),
-                         .out = projection},
+                         .out = projection,
+                         .squares = scratch.squares.data()},
                         scratch.working.data());
+    return std::accumulate(scratch.squares.data(), scratch.squares.data() + line_.length, 0.0);
   }
 
  private:
   struct Scratch {
     LargeArray<float> working;
     LargeArray<float> between;
+    LargeArray<float> squares;
   };
   const Kernels& kernels_;
   const Line line_;

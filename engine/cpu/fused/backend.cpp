@@ -27,6 +27,12 @@ struct Scratch {
   LargeArray<int32_t> sums;
 };
 
+ScaledProjection scaled(const Projected& p, double sign) {
+  const double factor = sign * p.normalisation.factor;
+  return {p.pixels, p.mirrored, static_cast<float>(factor),
+          static_cast<float>(-p.normalisation.edge * factor)};
+}
+
 constexpr int32_t kNoIndex = std::numeric_limits<int32_t>::max();
 
 class FusedBackend : public Backend {
@@ -170,14 +176,12 @@ class FusedBackend : public Backend {
     team_.run(group.size() * blocks, [&](size_t task, int thread) {
       const Transform& t = group[task / blocks];
       const size_t row = task % blocks * layout_.lanes;
-      const size_t offset = row * layout_.size;
-      const float* first = projector_.projections_of(t.a);
-      const float* second = first + layout_.size * layout_.size;
       kernels_.template_rows(
           rows_,
-          {.first = first + offset,
-           .second = t.second >= 0 ? second + offset : nullptr,
+          {.first = scaled(projector_.first_of(t), 1),
+           .second = scaled(projector_.second_of(t), -1),
            .size = layout_.size,
+           .row = row,
            .rows = std::min(layout_.lanes, layout_.size - row),
            .out = template_rows_.data() + task / blocks * layout_.template_floats() +
                   row * layout_.point(),

@@ -7,12 +7,20 @@
 
 namespace engine::cpu::fused {
 
-// Rows of one transform's two projections, `size` real points each; `second` is null where there is
-// one projection. They are transformed as first - i second, padded with zeros at their ends.
+// A projection of `size` x `size` pixels p, of which p x factor + offset is wanted; with
+// `mirrored`, those of p(-y, -x). Null stands for zeros.
+struct ScaledProjection {
+  const float* pixels;
+  bool mirrored;
+  float factor, offset;
+};
+
+// Rows of one transform's two projections. They are transformed as first + i second, padded with
+// zeros at their ends.
 struct TemplateRows {
-  const float* first;
-  const float* second;
-  size_t size;      // floats in a row, and from one row to the next
+  ScaledProjection first, second;
+  size_t size;
+  size_t row;       // the first one
   size_t rows;      // at most the number of lanes; lanes without a row are zero
   float* out;       // the first row of the first tile of columns: points of `lanes` columns
   size_t tiles;     // floats from one tile of columns to the next
@@ -78,6 +86,7 @@ struct Projection {
   const size_t* points;  // for each frequency, its point of working memory after a transform
   float* between;        // projection_floats() of them
   float* out;            // n x n, the origin at pixel (n/2, n/2)
+  float* squares;        // for each row the sum of its pixels' squares; whole vectors of them
 };
 
 // Points from one block of `lanes` rows to the next between the two directions of a projection.

@@ -35,32 +35,53 @@ HWY_BEFORE_NAMESPACE();
 namespace engine::cpu::fused {
 namespace HWY_NAMESPACE {
 
-// `points` becomes the rows, a point for each column: row r in lane r.
-void interleave_rows(const TemplateRows& t, float* HWY_RESTRICT points) {
+// `count` pixels of a row, zeros behind them.
+inline V load_some(const float* from, size_t count) {
+  HWY_ALIGN float pixels[kLanes] = {};
+  std::copy_n(from, count, pixels);
+  return hn::Load(Floats(), pixels);
+}
+
+// The real parts of `points`, a point for each column, become the rows of `p`: row r in lane r.
+// With `points` moved on by a vector it is the imaginary parts.
+void read_rows(const TemplateRows& t, const ScaledProjection& p, float* HWY_RESTRICT points) {
   const Floats d;
-  const auto part_of = [&](const float* rows, size_t offset, bool negative) {
-    size_t x = 0;
-    if (rows != nullptr && t.rows == kLanes) {
-      for (; x + kLanes <= t.size; x += kLanes) {
-        Tile tile;
-        unroll<kLanes>(MARGAY_UNROLLED {
-          tile[index] = hn::LoadU(d, rows + index * t.size + x);
-          if (negative) tile[index] = hn::Neg(tile[index]);
-        });
-        transpose(tile);
-        unroll<kLanes>(
-            MARGAY_UNROLLED { hn::Store(tile[index], d, points + (x + index) * kPoint + offset); });
-      }
-    }
-    for (; x < t.size; ++x) {
-      for (size_t r = 0; r < kLanes; ++r) {
-        const float value = rows != nullptr && r < t.rows ? rows[r * t.size + x] : 0.0f;
-        points[x * kPoint + offset + r] = negative ? -value : value;
-      }
-    }
+  const size_t n = t.size;
+  if (p.pixels == nullptr) {
+    for (size_t x = 0; x < n; ++x) hn::Store(hn::Zero(d), d, points + x * kPoint);
+    return;
+  }
+  const float* rows[kLanes];
+  for (size_t r = 0; r < t.rows; ++r) {
+    const size_t row = t.row + r;
+    rows[r] = p.pixels + (p.mirrored ? (n - row) % n : row) * n;
+  }
+  const V factor = hn::Set(d, p.factor), offset = hn::Set(d, p.offset);
+  // Column `column` of the pixels, a vector of rows.
+  const auto write = [&](V pixels, size_t column) HWY_ATTR __attribute__((always_inline)) {
+    const size_t to = p.mirrored && column > 0 ? n - column : column;
+    hn::Store(pixels, d, points + to * kPoint);
   };
-  part_of(t.first, 0, false);
-  part_of(t.second, kLanes, true);
+  size_t x = 0;
+  Tile tile;
+  if (t.rows == kLanes) {
+    for (; x + kLanes <= n; x += kLanes) {
+      unroll<kLanes>(MARGAY_UNROLLED {
+        tile[index] = hn::MulAdd(hn::LoadU(d, rows[index] + x), factor, offset);
+      });
+      transpose(tile);
+      unroll<kLanes>(MARGAY_UNROLLED { write(tile[index], x + index); });
+    }
+  }
+  for (; x < n; x += kLanes) {
+    const size_t columns = std::min(kLanes, n - x);
+    for (size_t r = 0; r < kLanes; ++r) {
+      tile[r] =
+          r < t.rows ? hn::MulAdd(load_some(rows[r] + x, columns), factor, offset) : hn::Zero(d);
+    }
+    transpose(tile);
+    for (size_t i = 0; i < columns; ++i) write(tile[i], x + i);
+  }
 }
 
 // Where positions lie in working memory, up to the end of a part.
@@ -86,7 +107,8 @@ HWY_INLINE void for_positions(const Line& line, size_t position, const Take& tak
 
 void template_rows(const Line& line, const TemplateRows& t, float* working) {
   float* points = working + line.working() * kPoint;
-  interleave_rows(t, points);
+  read_rows(t, t.first, points);
+  read_rows(t, t.second, points + kLanes);
   forward_first(line, points, t.size, working);
   forward_parts(line, working);
   for (size_t p = 0; p < line.length; p += kLanes) {

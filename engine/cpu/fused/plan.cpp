@@ -70,7 +70,7 @@ uint64_t bytes_of_back_transform(const Layout& layout) {
   }
   // A line has at most 16 parts, each with one extra point (Line::working()).
   const uint64_t points = 2 * n + 16;
-  return (points * layout.point() + projection_floats(n, layout.lanes)) * sizeof(float);
+  return (points * layout.point() + projection_floats(n, layout.lanes) + n) * sizeof(float);
 }
 
 // Of so many units and up to so many transforms between the passes.
@@ -99,7 +99,7 @@ MemoryPlan plan_with(const ProblemShape& s, const Layout& layout, int threads, i
       // The list, the problem's copy and the units.
       {"orientations",
        static_cast<uint64_t>(s.orientations) * (2 * sizeof(Orientation) + sizeof(Unit))},
-      {"projections", batch * (slice * sizeof(Complex) + planes * 2 * n * n * sizeof(float))},
+      {"projections", batch * (slice * sizeof(Complex) + planes * n * n * sizeof(float))},
       {"row and column passes", passes},
       {"per thread", static_cast<uint64_t>(plan.threads) *
                          ((layout.working_floats() + 2 * layout.map_block()) * sizeof(float) +

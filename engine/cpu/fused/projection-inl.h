@@ -65,20 +65,50 @@ inline void write_columns_as_rows(const Projection& p, size_t begin, size_t row_
   }
 }
 
+// The sums of the squares of the pixels of kLanes rows, from the rows' frequencies 0 .. n/2, by
+// Parseval's theorem.
+class SquaresOfRows {
+ public:
+  HWY_INLINE SquaresOfRows()
+      : re_(hn::Zero(Floats())), im_(hn::Zero(Floats())), real_(hn::Zero(Floats())) {}
+  HWY_INLINE void add(const Point& frequency) {
+    re_ = hn::MulAdd(frequency.re, frequency.re, re_);
+    im_ = hn::MulAdd(frequency.im, frequency.im, im_);
+  }
+  // One that is its own mirror, and real.
+  HWY_INLINE void add_real(V frequency) { real_ = hn::MulAdd(frequency, frequency, real_); }
+  HWY_INLINE void store(size_t n, float* to) const {
+    const Floats d;
+    const V all = hn::MulAdd(hn::Set(d, 2.0f), hn::Add(re_, im_), real_);
+    hn::StoreU(hn::Mul(all, hn::Set(d, static_cast<float>(n))), d, to);
+  }
+
+ private:
+  V re_, im_, real_;
+};
+
 // Two blocks of half-lines as one of whole lines, the second times i; parts exchanged. Frequencies
 // that are their own mirrors count by their real parts, as those of a real line have no other.
 inline void join_rows(size_t n, const float* HWY_RESTRICT first, const float* HWY_RESTRICT second,
+                      float* HWY_RESTRICT squares_of_first, float* HWY_RESTRICT squares_of_second,
                       float* HWY_RESTRICT points) {
+  SquaresOfRows of_first, of_second;
   for (size_t k = 0; k <= n / 2; ++k) {
     const Point a = load(first + k * kPoint);
     const Point b = second != nullptr ? load(second + k * kPoint) : zero_point();
     if (k == 0 || 2 * k == n) {
+      of_first.add_real(a.re);
+      of_second.add_real(b.re);
       store({b.re, a.re}, points + k * kPoint);
       continue;
     }
+    of_first.add(a);
+    of_second.add(b);
     store({hn::Add(a.im, b.re), hn::Sub(a.re, b.im)}, points + k * kPoint);
     store({hn::Sub(b.re, a.im), hn::Add(a.re, b.im)}, points + (n - k) * kPoint);
   }
+  of_first.store(n, squares_of_first);
+  if (second != nullptr) of_second.store(n, squares_of_second);
 }
 
 // Up to kLanes pixels of each row in the block, from column x of the projection on.
@@ -115,7 +145,9 @@ void projection(const Line& line, const Projection& p, float* working) {
   for (size_t block = 0; block < std::min(apart, blocks); ++block) {
     const float* first = p.between + block * row_points * kPoint;
     const bool two = block + apart < blocks;
-    join_rows(n, first, two ? first + apart * row_points * kPoint : nullptr, points);
+    float* squares = p.squares + block * kLanes;
+    join_rows(n, first, two ? first + apart * row_points * kPoint : nullptr, squares,
+              squares + apart * kLanes, points);
     forward_first(line, points, n, working);
     forward_parts(line, working);
     for (size_t x = 0; x < n; x += kLanes) {

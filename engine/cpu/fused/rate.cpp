@@ -67,7 +67,7 @@ struct Shares {
   size_t map_values(const Layout& layout) const {
     return rows.busy * rows.blocks * layout.map_block();
   }
-  static size_t box_floats(const Layout& layout) { return 2 * layout.size * layout.lanes; }
+  static size_t box_floats(const Layout& layout) { return layout.size * layout.lanes; }
 
   size_t transforms;
   size_t template_blocks;  // of one transform's rows
@@ -105,9 +105,10 @@ class Sample {
     const size_t row = thread % shares_.template_blocks * layout_.lanes;
     kernels_.template_rows(
         rows_,
-        {.first = own.box.data(),
-         .second = own.box.data() + layout_.size * layout_.lanes,
+        {.first = {own.box.data(), false, 1, 0},
+         .second = {own.box.data(), false, 1, 0},
          .size = layout_.size,
+         .row = 0,
          .rows = std::min(layout_.lanes, layout_.size - row),
          .out = template_rows_.data() +
                 thread / shares_.template_blocks * layout_.template_floats() +
@@ -263,8 +264,7 @@ uint64_t bytes_of_projections(const ProblemShape& shape, const MemoryPlan& plan)
   const uint64_t slice = n * (n / 2 + 1) * sizeof(Complex);
   const uint64_t box = n * n * sizeof(float);
   const auto planes = static_cast<uint64_t>(sample_planes(shape));
-  return (n + planes) * slice +
-         static_cast<uint64_t>(sample_units(plan)) * (slice + planes * 2 * box) +
+  return (n + planes) * slice + static_cast<uint64_t>(sample_units(plan)) * (slice + planes * box) +
          static_cast<uint64_t>(plan.threads) * (slice + box);
 }
 

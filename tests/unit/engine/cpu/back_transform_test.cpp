@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -26,7 +27,9 @@ struct Planes {
 
   std::vector<float> projected_by(BackTransform& transform, int thread = 0) const {
     std::vector<float> out(static_cast<size_t>(n) * static_cast<size_t>(n), NAN);
-    transform.compute(slice.data(), filter.data(), out.data(), thread);
+    const double squares = transform.compute(slice.data(), filter.data(), out.data(), thread);
+    const double wanted = std::inner_product(out.begin(), out.end(), out.begin(), 0.0);
+    EXPECT_NEAR(squares / wanted, 1, 1e-6);
     return out;
   }
 

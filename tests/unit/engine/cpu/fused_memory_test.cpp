@@ -104,9 +104,10 @@ class OneTransform {
     const size_t n = layout_.size;
     for (size_t row = 0; row < n; row += layout_.lanes) {
       choose_kernels().template_rows(rows_,
-                                     {.first = projections_.data() + row * n,
-                                      .second = projections_.data() + (n + row) * n,
+                                     {.first = {projections_.data(), false, 1, 0},
+                                      .second = {projections_.data() + n * n, true, -1, 0.5},
                                       .size = n,
+                                      .row = row,
                                       .rows = std::min(layout_.lanes, n - row),
                                       .out = template_rows_.data() + row * layout_.point(),
                                       .tiles = layout_.template_block(),
@@ -213,13 +214,15 @@ TEST(FusedMemory, ProjectionsTouchWhatIsTheirs) {
       Guarded<float> working((line.working() + n) * 2 * lanes, kPoison);
       Guarded<float> between(projection_floats(n, lanes), kPoison);
       Guarded<float> out(n * n, kPoison);
+      Guarded<float> squares((n + lanes - 1) / lanes * lanes, kPoison);
       choose_kernels().projection(line,
                                   {.slice = slice.data(),
                                    .filter = filter.data(),
                                    .size = n,
                                    .points = points.data(),
                                    .between = between.data(),
-                                   .out = out.data()},
+                                   .out = out.data(),
+                                   .squares = squares.data()},
                                   working.data());
       for (size_t i = 0; i < out.size(); ++i) ASSERT_TRUE(std::isfinite(out[i])) << "at " << i;
     });

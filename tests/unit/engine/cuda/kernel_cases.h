@@ -14,6 +14,7 @@
 #include "engine/numerics/projection.h"
 #include "engine/numerics/statistics.h"
 #include "tests/unit/engine/cuda/cases.h"
+#include "tests/unit/engine/projection_reference.h"
 
 namespace tests {
 
@@ -148,19 +149,14 @@ TYPED_TEST_P(CudaKernels, FilteredSlicesHaveTheBackTransformsOfTheCpu) {
 
 namespace template_rows_case {
 
-// What the CPU makes of a back-transform: normalised, plain or mirrored.
+// What should become of a back-transform: normalised, plain or mirrored.
 inline std::vector<float> normalised(const std::vector<float>& back, int n, int height, int width,
                                      bool mirrored) {
   std::vector<float> out(back.size());
   engine::centre_projection(back.data(), n, out.data());
-  if (mirrored) {
-    std::vector<float> turned(back.size());
-    engine::mirror_projection(out.data(), n, turned.data());
-    out = turned;
-  }
-  engine::normalise_projection(out.data(), n, height, width,
-                               1.0 / (static_cast<double>(height) * width));
-  return out;
+  if (mirrored) out = engine::mirrored_projection(out, n);
+  return engine::normalised_projection(out, n, height, width,
+                                       1.0 / (static_cast<double>(height) * width));
 }
 
 }  // namespace template_rows_case

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <numeric>
 #include <random>
+#include <vector>
 
 #include "engine/cpu/cpu_backend.h"
 #include "engine/numerics/ctf.h"
@@ -14,6 +16,7 @@
 #include "engine/numerics/preprocess.h"
 #include "engine/numerics/projection.h"
 #include "engine/numerics/statistics.h"
+#include "tests/unit/engine/projection_reference.h"
 
 namespace engine {
 namespace {
@@ -88,6 +91,10 @@ Volume test_volume() {
 void expect_near(std::complex<float> got, double re, double im) {
   EXPECT_NEAR(got.real(), re, 2e-4);
   EXPECT_NEAR(got.imag(), im, 2e-4);
+}
+
+double squares_of(const std::vector<float>& values) {
+  return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
 }
 
 class EndToEnd : public testing::Test {
@@ -170,20 +177,32 @@ TEST_F(EndToEnd, ProjectionIsTheReferences) {
   std::vector<float> p = projection();
   EXPECT_NEAR(p[8 * 16 + 8], -0.11539502, 2e-4);
   EXPECT_NEAR(p[0], -0.01504340, 2e-4);
-  normalise_projection(p.data(), kN, 48, 64);
-  EXPECT_NEAR(p[8 * 16 + 8], -8.4697899, 2e-4);
-  EXPECT_NEAR(p[0], -0.5378285, 2e-4);
+  const Normalisation own = normalise_projection(p.data(), squares_of(p), kN, 48, 64).own;
+  EXPECT_NEAR((p[8 * 16 + 8] - own.edge) * own.factor, -8.4697899, 2e-4);
+  EXPECT_NEAR((p[0] - own.edge) * own.factor, -0.5378285, 2e-4);
 }
 
-TEST_F(EndToEnd, TwoProjectionsAreNormalisedAsEachIs) {
-  std::vector<float> a = projection(), b(a.size());
-  mirror_projection(a.data(), kN, b.data());
-  std::vector<float> both_a = a, both_b = b;
-  normalise_projection(a.data(), kN, 48, 64, 0.25);
-  normalise_projection(b.data(), kN, 48, 64, 0.25);
-  normalise_projections(both_a.data(), both_b.data(), kN, 48, 64, 0.25);
-  EXPECT_EQ(both_a, a);
-  EXPECT_EQ(both_b, b);
+TEST_F(EndToEnd, AProjectionAndItsMirrorAreNormalisedByTheirOwnBorders) {
+  const std::vector<float> p = projection();
+  const Normalisations found = normalise_projection(p.data(), squares_of(p), kN, 48, 64, 0.25);
+  const auto expect_normalised = [](const std::vector<float>& pixels, const Normalisation& by) {
+    const std::vector<float> wanted = normalised_projection(pixels, kN, 48, 64, 0.25);
+    for (size_t i = 0; i < pixels.size(); ++i) {
+      ASSERT_NEAR((pixels[i] - by.edge) * by.factor, wanted[i], 1e-6) << i;
+    }
+  };
+  expect_normalised(p, found.own);
+  expect_normalised(mirrored_projection(p, kN), found.mirrored);
+  EXPECT_GT(std::abs(found.own.edge - found.mirrored.edge), 1e-4 * std::abs(found.own.edge));
+}
+
+TEST(Projection, OneThatIsEmptyStaysEmpty) {
+  const std::vector<float> none(8 * 8, 0.0f);
+  const Normalisations found = normalise_projection(none.data(), 0, 8, 48, 64);
+  for (const Normalisation& n : {found.own, found.mirrored}) {
+    EXPECT_EQ((0 - n.edge) * n.factor, 0);
+    EXPECT_TRUE(std::isfinite(n.factor));
+  }
 }
 
 TEST_F(EndToEnd, CorrelationIsTheReferences) {
@@ -277,8 +296,7 @@ TEST(Projection, OfPsiPlus180IsTheMirroredOne) {
     return p;
   };
   const std::vector<float> direct = project(180 + 22);
-  std::vector<float> mirrored(n * n);
-  mirror_projection(project(22).data(), n, mirrored.data());
+  const std::vector<float> mirrored = mirrored_projection(project(22), n);
   for (size_t i = 0; i < direct.size(); ++i) EXPECT_NEAR(direct[i], mirrored[i], 2e-3) << i;
 }
 
