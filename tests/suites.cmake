@@ -1,5 +1,6 @@
 # Adds one test of ctest for each suite of a GoogleTest program: read by ctest itself, with `name`,
-# `program`, `report` (the folder of what GoogleTest reports) and `properties` set. A process of its
+# `program`, `report` (the folder of what GoogleTest reports), `properties`, and `thorough` (the suites
+# that have this label) set. A process of its
 # own for each test costs more than most of the tests do.
 if(NOT EXISTS "${program}")
   add_test(${name}_NOT_BUILT ${name}_NOT_BUILT)
@@ -16,4 +17,12 @@ foreach(suite IN LISTS suites)
   add_test("${name}.${suite}" "${program}" "--gtest_filter=${suite}.*" --gtest_brief=1
            "--gtest_output=xml:${report}/${file}")
   set_tests_properties("${name}.${suite}" PROPERTIES ${properties})
+  list(FIND thorough "${suite}" at)
+  if(NOT at EQUAL -1)
+    set_tests_properties("${name}.${suite}" PROPERTIES LABELS thorough)
+    list(REMOVE_AT thorough ${at})
+  endif()
 endforeach()
+if(thorough)
+  message(FATAL_ERROR "${name} has no suites ${thorough}")
+endif()
