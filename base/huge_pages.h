@@ -1,5 +1,5 @@
-// Large arrays in huge pages, where the system grants them: what is read here and there in them is
-// found sooner.
+// Large arrays lie in huge pages where the system grants them: a processor that reads here and
+// there in them finds each address sooner.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace base {
 
-// Asks for huge pages for memory that nobody has written to yet; a system that refuses them is no
-// error.
+// Asks for huge pages for this memory. It helps where nobody has written to it yet; a system that
+// refuses them is no error.
 void want_huge_pages(void* data, size_t bytes);
 
-// Resizes an empty vector.
+// Gives an empty vector `count` elements, in huge pages.
 template <typename T>
 void resize_in_huge_pages(std::vector<T>& values, size_t count) {
   values.reserve(count);

@@ -25,7 +25,7 @@ struct Input {
   std::string sha256;
 };
 
-// What helps with a path that leads nowhere; empty for another.
+// Returns from where a relative path starts, if nothing is there; else nothing.
 std::string where_it_starts(const std::filesystem::path& path) {
   std::error_code error;
   if (path.is_absolute() || std::filesystem::exists(path, error) || error) return "";

@@ -26,9 +26,7 @@ class PlainBackTransform : public BackTransform {
     for (size_t i = 0; i < slice_size_; ++i) scratch.half_plane[i] = slice[i] * filter[i];
     plan_.execute(scratch.half_plane.data(), scratch.back_transform.data());
     centre_projection(scratch.back_transform.data(), n_, projection);
-    const size_t pixels = static_cast<size_t>(n_) * static_cast<size_t>(n_);
-    return std::transform_reduce(projection, projection + pixels, 0.0, std::plus(),
-                                 [](double pixel) { return pixel * pixel; });
+    return sum_of_squares(projection, n_);
   }
 
  private:
@@ -43,6 +41,12 @@ class PlainBackTransform : public BackTransform {
 };
 
 }  // namespace
+
+double sum_of_squares(const float* projection, int n) {
+  const size_t pixels = static_cast<size_t>(n) * static_cast<size_t>(n);
+  return std::transform_reduce(projection, projection + pixels, 0.0, std::plus(),
+                               [](double pixel) { return pixel * pixel; });
+}
 
 std::unique_ptr<BackTransform> make_plain_back_transform(int n, int threads) {
   return std::make_unique<PlainBackTransform>(n, threads);

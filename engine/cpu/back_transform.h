@@ -18,6 +18,9 @@ class BackTransform {
                          int thread) = 0;
 };
 
+// Adds up the squares of a projection's pixels.
+double sum_of_squares(const float* projection, int n);
+
 // With the library that engine/numerics/fft.h names.
 std::unique_ptr<BackTransform> make_plain_back_transform(int n, int threads);
 

@@ -15,8 +15,8 @@
 
 namespace engine::cpu {
 
-// One of the two projections of a transform: n x n pixels before normalisation, and with `mirrored`
-// before p(-y, -x) is taken of them. Null stands for zeros.
+// One of the two projections of a transform. Its n x n pixels are not normalised; where `mirrored`,
+// p(-y, -x) is wanted of them. Without pixels it is zeros.
 struct Projected {
   const float* pixels = nullptr;
   bool mirrored = false;
@@ -32,7 +32,8 @@ class Projector {
             std::unique_ptr<BackTransform> back_transform);
 
   void project(std::span<const Unit> units, ThreadTeam& team);
-  // Of a transform of these units, as list_transforms() gives it.
+  // These return the two projections of a transform that list_transforms() gave for the units that
+  // were projected last. They are valid until the next call of project().
   Projected first_of(const Transform& t) const;
   Projected second_of(const Transform& t) const;
 

@@ -1,5 +1,5 @@
-// Makes the template's rows, with which a correlation begins, from back-transforms: centring,
-// mirroring and normalisation as in engine/numerics/projection.cpp.
+// Makes the template's rows, with which a correlation begins, from back-transforms: they are centred,
+// mirrored and normalised (docs/numerics.md, Projections).
 #pragma once
 
 #include "engine/backend/transforms.h"

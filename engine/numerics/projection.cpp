@@ -169,7 +169,7 @@ Normalisations normalise_projection(const float* projection, double squares, int
   const double box = static_cast<double>(n) * n;
   const double image_pixels = static_cast<double>(height) * width;
   const double ratio = box / image_pixels;
-  // Of the border whose rows and columns are 0 and `other`.
+  // The border has the rows and columns 0 and `other`.
   const auto of_border = [&](size_t other) {
     const auto pixel = [&](size_t row, size_t column) {
       return static_cast<double>(projection[row * size + column]);

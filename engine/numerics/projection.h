@@ -1,6 +1,6 @@
 // The steps of one projection of the template: central slice, filter, back-transform and
-// normalisation (docs/numerics.md, Projections). The backend does the filter and the transform; the
-// functions here are pure.
+// normalisation (docs/numerics.md, Projections). The backend does the filter and the transform, and
+// applies the factors of the normalisation; the functions here are pure.
 #pragma once
 
 #include <complex>
@@ -32,8 +32,8 @@ struct Normalisation {
   double factor = 0;
 };
 
-// Of a projection, and of the one for psi + 180, which is p(-y, -x): it has the same pixels, but
-// its borders are rows and columns 0 and 1 of the other.
+// The projection for psi + 180 is p(-y, -x), mirrored: it has the same pixels as p, but its borders
+// are rows and columns 0 and 1 of p.
 struct Normalisations {
   Normalisation own, mirrored;
 };

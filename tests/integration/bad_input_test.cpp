@@ -85,7 +85,8 @@ TEST_F(BadInput, OneOfSeveralTasksThatDoesNotKnowWhichIsRefusedBeforeItWritesOve
 TEST_F(BadInput, AMissingInputIsNamed) {
   search_.sections["micrograph_path"] = "no-such.mrc";
   expect_refusal({"micrograph_path", "no-such.mrc", "does not exist",
-                  "relative paths start from the current folder, '" + search_.folder()});
+                  "relative paths start from the current folder, '" +
+                      std::filesystem::canonical(search_.folder()).string()});
   search_.sections["micrograph_path"] = search_.file("no-such.mrc");
   const Finished run = search_.match();
   EXPECT_EQ(run.exit_code, kBadInput);

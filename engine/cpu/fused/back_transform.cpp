@@ -1,5 +1,6 @@
 #include "engine/cpu/fused/back_transform.h"
 
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <vector>
@@ -11,6 +12,9 @@
 
 namespace engine::cpu::fused {
 namespace {
+
+// The smallest sum in which squares that a float loses do not count.
+constexpr double kLeastSquares = 1e-20;
 
 class FusedBackTransform : public BackTransform {
  public:
@@ -39,7 +43,11 @@ class FusedBackTransform : public BackTransform {
                          .out = projection,
                          .squares = scratch.squares.data()},
                         scratch.working.data());
-    return std::accumulate(scratch.squares.data(), scratch.squares.data() + line_.length, 0.0);
+    const double squares =
+        std::accumulate(scratch.squares.data(), scratch.squares.data() + line_.length, 0.0);
+    // A very faint or strong template has squares that a float cannot hold.
+    const bool is_in_range = squares > kLeastSquares && std::isfinite(squares);
+    return is_in_range ? squares : sum_of_squares(projection, static_cast<int>(line_.length));
   }
 
  private:

@@ -27,6 +27,7 @@ struct Scratch {
   LargeArray<int32_t> sums;
 };
 
+// A transform carries first - i second.
 ScaledProjection scaled(const Projected& p, double sign) {
   const double factor = sign * p.normalisation.factor;
   return {p.pixels, p.mirrored, static_cast<float>(factor),

@@ -7,8 +7,8 @@
 
 namespace engine::cpu::fused {
 
-// A projection of `size` x `size` pixels p, of which p x factor + offset is wanted; with
-// `mirrored`, those of p(-y, -x). Null stands for zeros.
+// A projection of `size` x `size` pixels p, of which p x factor + offset is wanted; where
+// `mirrored`, that of p(-y, -x). Without pixels it is zeros.
 struct ScaledProjection {
   const float* pixels;
   bool mirrored;
@@ -20,7 +20,7 @@ struct ScaledProjection {
 struct TemplateRows {
   ScaledProjection first, second;
   size_t size;
-  size_t row;       // the first one
+  size_t row;       // the first of these rows, as they are counted after mirroring
   size_t rows;      // at most the number of lanes; lanes without a row are zero
   float* out;       // the first row of the first tile of columns: points of `lanes` columns
   size_t tiles;     // floats from one tile of columns to the next
@@ -86,7 +86,7 @@ struct Projection {
   const size_t* points;  // for each frequency, its point of working memory after a transform
   float* between;        // projection_floats() of them
   float* out;            // n x n, the origin at pixel (n/2, n/2)
-  float* squares;        // for each row the sum of its pixels' squares; whole vectors of them
+  float* squares;        // for each row, in the order of `slice`, the sum of its pixels' squares
 };
 
 // Points from one block of `lanes` rows to the next between the two directions of a projection.

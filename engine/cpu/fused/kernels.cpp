@@ -35,15 +35,15 @@ HWY_BEFORE_NAMESPACE();
 namespace engine::cpu::fused {
 namespace HWY_NAMESPACE {
 
-// `count` pixels of a row, zeros behind them.
+// Loads `count` pixels of a row, and zeros behind them.
 inline V load_some(const float* from, size_t count) {
   HWY_ALIGN float pixels[kLanes] = {};
   std::copy_n(from, count, pixels);
   return hn::Load(Floats(), pixels);
 }
 
-// The real parts of `points`, a point for each column, become the rows of `p`: row r in lane r.
-// With `points` moved on by a vector it is the imaginary parts.
+// Writes the rows of `p`, row r in lane r, to the real parts of `points`, a point for each column.
+// A caller who moves `points` on by a vector gets them in the imaginary parts.
 void read_rows(const TemplateRows& t, const ScaledProjection& p, float* HWY_RESTRICT points) {
   const Floats d;
   const size_t n = t.size;
@@ -57,7 +57,7 @@ void read_rows(const TemplateRows& t, const ScaledProjection& p, float* HWY_REST
     rows[r] = p.pixels + (p.mirrored ? (n - row) % n : row) * n;
   }
   const V factor = hn::Set(d, p.factor), offset = hn::Set(d, p.offset);
-  // Column `column` of the pixels, a vector of rows.
+  // A vector has the pixels of one column.
   const auto write = [&](V pixels, size_t column) HWY_ATTR __attribute__((always_inline)) {
     const size_t to = p.mirrored && column > 0 ? n - column : column;
     hn::Store(pixels, d, points + to * kPoint);

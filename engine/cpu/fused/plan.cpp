@@ -70,7 +70,8 @@ uint64_t bytes_of_back_transform(const Layout& layout) {
   }
   // A line has at most 16 parts, each with one extra point (Line::working()).
   const uint64_t points = 2 * n + 16;
-  return (points * layout.point() + projection_floats(n, layout.lanes) + n) * sizeof(float);
+  return (points * layout.point() + projection_floats(n, layout.lanes) + n + layout.lanes) *
+         sizeof(float);
 }
 
 // Of so many units and up to so many transforms between the passes.

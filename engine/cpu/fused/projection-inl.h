@@ -65,8 +65,8 @@ inline void write_columns_as_rows(const Projection& p, size_t begin, size_t row_
   }
 }
 
-// The sums of the squares of the pixels of kLanes rows, from the rows' frequencies 0 .. n/2, by
-// Parseval's theorem.
+// Adds up the squares of the pixels of kLanes rows by Parseval's theorem, from the rows'
+// frequencies 0 .. n/2.
 class SquaresOfRows {
  public:
   HWY_INLINE SquaresOfRows()
@@ -75,7 +75,7 @@ class SquaresOfRows {
     re_ = hn::MulAdd(frequency.re, frequency.re, re_);
     im_ = hn::MulAdd(frequency.im, frequency.im, im_);
   }
-  // One that is its own mirror, and real.
+  // Adds a frequency that is its own mirror, and so real.
   HWY_INLINE void add_real(V frequency) { real_ = hn::MulAdd(frequency, frequency, real_); }
   HWY_INLINE void store(size_t n, float* to) const {
     const Floats d;
@@ -147,7 +147,7 @@ void projection(const Line& line, const Projection& p, float* working) {
     const bool two = block + apart < blocks;
     float* squares = p.squares + block * kLanes;
     join_rows(n, first, two ? first + apart * row_points * kPoint : nullptr, squares,
-              squares + apart * kLanes, points);
+              two ? squares + apart * kLanes : nullptr, points);
     forward_first(line, points, n, working);
     forward_parts(line, working);
     for (size_t x = 0; x < n; x += kLanes) {

@@ -197,7 +197,7 @@ TEST(FusedMemory, ALargeArrayBeginsAsZerosAndIsZerosAgainWhenGivenBack) {
 
 // Sides of parts of blocks and of an odd number of blocks, too.
 TEST(FusedMemory, ProjectionsTouchWhatIsTheirs) {
-  for (const int size : {4, 10, 16, 20, 24, 64, 90}) {
+  for (const int size : {2, 4, 10, 16, 20, 24, 64, 90}) {
     SCOPED_TRACE(size);
     on_every_instruction_set([&] {
       const Line line(size);
@@ -225,6 +225,7 @@ TEST(FusedMemory, ProjectionsTouchWhatIsTheirs) {
                                    .squares = squares.data()},
                                   working.data());
       for (size_t i = 0; i < out.size(); ++i) ASSERT_TRUE(std::isfinite(out[i])) << "at " << i;
+      for (size_t i = 0; i < n; ++i) ASSERT_TRUE(std::isfinite(squares[i])) << "of row " << i;
     });
   }
 }

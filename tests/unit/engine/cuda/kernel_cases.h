@@ -161,7 +161,7 @@ inline std::vector<float> normalised(const std::vector<float>& back, int n, int 
 
 }  // namespace template_rows_case
 
-TYPED_TEST_P(CudaKernels, TemplateRowsCarryThePairsOfTheCpuNormalised) {
+TYPED_TEST_P(CudaKernels, TemplateRowsCarryThePairsNormalised) {
   const std::vector<engine::Transform> list = {
       {0, 0, 0, 1}, {1, 2, 0, 1}, {2, -1, 0, -1}, {}, {1, 1, 0, 1}};
   for (const int n : this->sizes()) {
@@ -375,8 +375,8 @@ TYPED_TEST_P(CudaKernels, TheWorstValueOutOfRangeIsReportedWithItsPixel) {
 
 REGISTER_TYPED_TEST_SUITE_P(CudaKernels, SlicesAreThoseOfTheCpu, MagnifiedSlicesAreThoseOfTheCpu,
                             FilteredSlicesHaveTheBackTransformsOfTheCpu,
-                            TemplateRowsCarryThePairsOfTheCpuNormalised,
-                            AHalfPlaneUnfoldsIntoTheWholeOne, TheProductIsConjugatedOnTheTemplate,
+                            TemplateRowsCarryThePairsNormalised, AHalfPlaneUnfoldsIntoTheWholeOne,
+                            TheProductIsConjugatedOnTheTemplate,
                             TransformsAreOfTheLinesTheyAreGiven, StatisticsAreThoseOfThePlainLoop,
                             TheWorstValueOutOfRangeIsReportedWithItsPixel);
 

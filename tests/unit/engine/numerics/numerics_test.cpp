@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/projector.h"
 #include "engine/numerics/ctf.h"
 #include "engine/numerics/fft_plan.h"
 #include "engine/numerics/preprocess.h"
@@ -298,6 +299,27 @@ TEST(Projection, OfPsiPlus180IsTheMirroredOne) {
   const std::vector<float> direct = project(180 + 22);
   const std::vector<float> mirrored = mirrored_projection(project(22), n);
   for (size_t i = 0; i < direct.size(); ++i) EXPECT_NEAR(direct[i], mirrored[i], 2e-3) << i;
+}
+
+TEST(Projection, RowsAreMirroredAndNormalisedAsTheyAreWritten) {
+  for (const int n : {2, 4, 16, 22}) {
+    const auto size = static_cast<size_t>(n);
+    std::vector<float> p(size * size);
+    std::iota(p.begin(), p.end(), 1.0f);
+    for (const bool mirrored : {false, true}) {
+      std::vector<float> wanted = mirrored ? mirrored_projection(p, n) : p;
+      for (float& pixel : wanted) pixel = (pixel - 3) * 0.5f;
+      std::vector<float> rows(p.size());
+      for (int row = 0; row < n; ++row) {
+        cpu::write_normalised_row({p.data(), mirrored, {3, 0.5}}, n, row,
+                                  rows.data() + static_cast<size_t>(row) * size);
+      }
+      EXPECT_EQ(rows, wanted) << n << (mirrored ? ", mirrored" : "");
+      std::vector<float> zeros(size, 1.0f);
+      cpu::write_normalised_row({}, n, 0, zeros.data());
+      EXPECT_EQ(zeros, std::vector<float>(size)) << "a projection that is not there";
+    }
+  }
 }
 
 }  // namespace

@@ -153,6 +153,13 @@ TEST(Search, DoesNotDependOnTheScaleOfTheTemplatesDensity) {
   const Accumulators reference = run(1.0f);
   EXPECT_TRUE(same_bits(run(std::ldexp(1.0f, -40)), reference)) << "a faint template";
   EXPECT_TRUE(same_bits(run(std::ldexp(1.0f, 40)), reference)) << "a strong template";
+  // Squares of these are no floats.
+  for (const int exponent : {-90, 80}) {
+    const Accumulators other = run(std::ldexp(1.0f, exponent));
+    for (size_t i = 0; i < reference.best.size(); ++i) {
+      ASSERT_NEAR(best_value(other.best[i]), best_value(reference.best[i]), 1e-5) << exponent;
+    }
+  }
 }
 
 TEST(Search, RefusesValuesBeyondSinglePrecisionByTheirField) {
