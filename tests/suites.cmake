@@ -1,7 +1,6 @@
-# Adds one test of ctest for each suite of a GoogleTest program: read by ctest itself, with `name`,
+# Adds one test of ctest for each suite of a GoogleTest program. ctest itself reads this, with `name`,
 # `program`, `report` (the folder of what GoogleTest reports), `properties`, and `thorough` (the suites
-# that have this label) set. A process of its
-# own for each test costs more than most of the tests do.
+# with that label) set. A process of its own for each test costs more than most of the tests do.
 if(NOT EXISTS "${program}")
   add_test(${name}_NOT_BUILT ${name}_NOT_BUILT)
   return()

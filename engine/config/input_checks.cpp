@@ -25,7 +25,8 @@ struct Input {
   std::string sha256;
 };
 
-// Returns from where a relative path starts, if nothing is there; else nothing.
+// Returns a text that says where relative paths start, for one that leads nowhere; else an empty
+// one.
 std::string where_it_starts(const std::filesystem::path& path) {
   std::error_code error;
   if (path.is_absolute() || std::filesystem::exists(path, error) || error) return "";

@@ -86,7 +86,9 @@ struct Projection {
   const size_t* points;  // for each frequency, its point of working memory after a transform
   float* between;        // projection_floats() of them
   float* out;            // n x n, the origin at pixel (n/2, n/2)
-  float* squares;        // for each row, in the order of `slice`, the sum of its pixels' squares
+  // For each row of pixels, before the origin is moved, the sum of its squares; whole vectors of
+  // them.
+  float* squares;
 };
 
 // Points from one block of `lanes` rows to the next between the two directions of a projection.

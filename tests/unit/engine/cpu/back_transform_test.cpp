@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -28,7 +27,8 @@ struct Planes {
   std::vector<float> projected_by(BackTransform& transform, int thread = 0) const {
     std::vector<float> out(static_cast<size_t>(n) * static_cast<size_t>(n), NAN);
     const double squares = transform.compute(slice.data(), filter.data(), out.data(), thread);
-    const double wanted = std::inner_product(out.begin(), out.end(), out.begin(), 0.0);
+    double wanted = 0;
+    for (const double pixel : out) wanted += pixel * pixel;
     EXPECT_NEAR(squares / wanted, 1, 1e-6);
     return out;
   }
@@ -56,6 +56,16 @@ TEST(BackTransform, OfTheFusedPathIsThatOfTheLibrary) {
       EXPECT_LT(std::sqrt(differences / squares), 1e-6);
       EXPECT_EQ(planes.projected_by(*transform, 0), ours) << "on another thread";
     });
+  }
+}
+
+// projected_by() expects the sum of the squares.
+TEST(BackTransform, AddsUpSquaresThatFloatsCannotHold) {
+  for (const int exponent : {-90, 80}) {
+    SCOPED_TRACE(exponent);
+    Planes planes(24);
+    for (Complex& value : planes.slice) value *= std::ldexp(1.0f, exponent);
+    on_every_instruction_set([&] { planes.projected_by(*make_back_transform(planes.n, 1)); });
   }
 }
 

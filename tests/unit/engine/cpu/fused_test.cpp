@@ -248,13 +248,15 @@ TEST(Fused, HoldsAMicrographInTwoGigabytes) {
   };
   // As docs/cpu.md has it.
   EXPECT_LT(bytes(1, 2), kTwoGigabytes);
-  EXPECT_LT(bytes(1, 24), kTwoGigabytes);
-  EXPECT_LT(bytes(11, 24), kTwoGigabytes);
+  // Vectors of 16 lanes take 0.6 MB more for each thread.
+  const int many = vector_width() > 8 ? 24 : 32;
+  EXPECT_LT(bytes(1, many), kTwoGigabytes);
+  EXPECT_LT(bytes(11, many), kTwoGigabytes);
   EXPECT_LT(bytes(13, 16), kTwoGigabytes);
-  EXPECT_LT(bytes(41, 2), kTwoGigabytes);
+  EXPECT_LT(bytes(70, 2), kTwoGigabytes);
   // Planes add filters and a unit's projections, threads their own memory and a projection.
   EXPECT_LT(bytes(13, 128), bytes(1, 128) + 100'000'000);
-  EXPECT_LT(bytes(1, 128), kTwoGigabytes + 128 * 6'000'000);
+  EXPECT_LT(bytes(1, 128), kTwoGigabytes + 128 * 5'000'000);
 }
 
 TEST(Fused, FillsItsGroups) {

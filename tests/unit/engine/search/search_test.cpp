@@ -153,7 +153,7 @@ TEST(Search, DoesNotDependOnTheScaleOfTheTemplatesDensity) {
   const Accumulators reference = run(1.0f);
   EXPECT_TRUE(same_bits(run(std::ldexp(1.0f, -40)), reference)) << "a faint template";
   EXPECT_TRUE(same_bits(run(std::ldexp(1.0f, 40)), reference)) << "a strong template";
-  // Squares of these are no floats.
+  // Floats cannot hold the squares of these.
   for (const int exponent : {-90, 80}) {
     const Accumulators other = run(std::ldexp(1.0f, exponent));
     for (size_t i = 0; i < reference.best.size(); ++i) {
