@@ -1,5 +1,5 @@
-// Makes the template's rows, with which a correlation begins, from back-transforms: they are centred,
-// mirrored and normalised (docs/numerics.md, Projections).
+// Makes the template's rows, with which a correlation begins, from back-transforms: they are
+// centred, mirrored and normalised (docs/numerics.md, Projections).
 #pragma once
 
 #include "engine/backend/transforms.h"
@@ -13,7 +13,7 @@ struct ProjectionScale {
   double mirrored_edge = 0, mirrored_factor = 0;
 };
 
-// The sizes of the image that normalise_projection() needs.
+// The sizes of the image that normalisations_of() needs.
 struct ImageArea {
   double pixels = 0;   // height x width
   double outside = 0;  // (height - n) x (width - n)
@@ -28,7 +28,7 @@ struct Projections {
   int n = 0;
 };
 
-// Returns the factor of normalise_projection(), from the sums of n x n values and of their squares.
+// Returns the factor of normalisations_of(), from the sums of n x n values and of their squares.
 __device__ inline double normalising_factor(double sum, double squares, double edge, int n,
                                             ImageArea area) {
   const double box = static_cast<double>(n) * n;
