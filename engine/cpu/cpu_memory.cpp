@@ -43,7 +43,7 @@ MemoryPlan plan_with(const ProblemShape& s, int threads, int in_flight, uint64_t
       {"projections", batch * (slice * sizeof(Complex) + planes * n * n * sizeof(float))},
       {"row and column passes", transforms * (rows + exchange)},
       {"per thread", static_cast<uint64_t>(plan.threads) *
-                         (slice * sizeof(Complex) + n * n * sizeof(float) +
+                         (slice * sizeof(Complex) + (n * n + 2 * n) * sizeof(float) +
                           (kBlock + 2) * (height + width + 4 * kPad) * sizeof(Complex))},
       // After the search: the accumulators handed over, and eight maps.
       {"results", valid * (3 * sizeof(uint64_t) + 8 * sizeof(float))},

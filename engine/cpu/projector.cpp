@@ -35,7 +35,7 @@ void Projector::project(std::span<const Unit> units, ThreadTeam& team) {
         back_transform_->compute(slices_.data() + slot / planes * slice_size_,
                                  problem_.filters[slot % planes].data(), projection, thread);
     normalisations_[slot] =
-        normalise_projection(projection, squares, n_, problem_.height, problem_.width, scale_);
+        normalisations_of(projection, squares, n_, problem_.height, problem_.width, scale_);
   });
 }
 

@@ -163,8 +163,8 @@ void centre_projection(const float* back_transform, int n, float* projection) {
   }
 }
 
-Normalisations normalise_projection(const float* projection, double squares, int n, int height,
-                                    int width, double scale) {
+Normalisations normalisations_of(const float* projection, double squares, int n, int height,
+                                 int width, double scale) {
   const auto size = static_cast<size_t>(n);
   const double box = static_cast<double>(n) * n;
   const double image_pixels = static_cast<double>(height) * width;

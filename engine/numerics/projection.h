@@ -41,7 +41,7 @@ struct Normalisations {
 // Returns the factors for which a projection, padded with zeros to height x width, has the variance
 // for which noise correlates with unit deviation, times `scale`. `projection` is n x n, with a mean
 // of 0, since its zero frequency is 0; `squares` is the sum of the squares of its pixels.
-Normalisations normalise_projection(const float* projection, double squares, int n, int height,
-                                    int width, double scale = 1.0);
+Normalisations normalisations_of(const float* projection, double squares, int n, int height,
+                                 int width, double scale = 1.0);
 
 }  // namespace engine

@@ -67,6 +67,7 @@ struct Shares {
   size_t map_values(const Layout& layout) const {
     return rows.busy * rows.blocks * layout.map_block();
   }
+  // The rows of a projection that lie in one block stand for all of them, and for both projections.
   static size_t box_floats(const Layout& layout) { return layout.size * layout.lanes; }
 
   size_t transforms;

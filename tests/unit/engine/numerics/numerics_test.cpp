@@ -178,14 +178,14 @@ TEST_F(EndToEnd, ProjectionIsTheReferences) {
   std::vector<float> p = projection();
   EXPECT_NEAR(p[8 * 16 + 8], -0.11539502, 2e-4);
   EXPECT_NEAR(p[0], -0.01504340, 2e-4);
-  const Normalisation own = normalise_projection(p.data(), squares_of(p), kN, 48, 64).own;
+  const Normalisation own = normalisations_of(p.data(), squares_of(p), kN, 48, 64).own;
   EXPECT_NEAR((p[8 * 16 + 8] - own.edge) * own.factor, -8.4697899, 2e-4);
   EXPECT_NEAR((p[0] - own.edge) * own.factor, -0.5378285, 2e-4);
 }
 
 TEST_F(EndToEnd, AProjectionAndItsMirrorAreNormalisedByTheirOwnBorders) {
   const std::vector<float> p = projection();
-  const Normalisations found = normalise_projection(p.data(), squares_of(p), kN, 48, 64, 0.25);
+  const Normalisations found = normalisations_of(p.data(), squares_of(p), kN, 48, 64, 0.25);
   const auto expect_normalised = [](const std::vector<float>& pixels, const Normalisation& by) {
     const std::vector<float> wanted = normalised_projection(pixels, kN, 48, 64, 0.25);
     for (size_t i = 0; i < pixels.size(); ++i) {
@@ -199,7 +199,7 @@ TEST_F(EndToEnd, AProjectionAndItsMirrorAreNormalisedByTheirOwnBorders) {
 
 TEST(Projection, OneThatIsEmptyStaysEmpty) {
   const std::vector<float> none(8 * 8, 0.0f);
-  const Normalisations found = normalise_projection(none.data(), 0, 8, 48, 64);
+  const Normalisations found = normalisations_of(none.data(), 0, 8, 48, 64);
   for (const Normalisation& n : {found.own, found.mirrored}) {
     EXPECT_EQ((0 - n.edge) * n.factor, 0);
     EXPECT_TRUE(std::isfinite(n.factor));
