@@ -1,10 +1,13 @@
 #include "engine/cpu/thread_team.h"
 
+#include <hwy/cache_control.h>
+
 #include <chrono>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "engine/cpu/cpu_backend.h"
 #include "engine/error.h"
 
 namespace engine::cpu {
@@ -12,6 +15,7 @@ namespace engine::cpu {
 ThreadTeam::ThreadTeam(int threads, std::vector<Processors> nodes)
     : nodes_(std::move(nodes)),
       nodes_of_threads_(nodes_of_threads(nodes_, threads)),
+      yields_(threads > available_cores()),
       parts_(nodes_of_threads_.empty() ? 1 : nodes_.size()) {
   for (int i = 0; i < threads; ++i) ++parts_[node_of(i)].threads;
   try {
@@ -92,14 +96,20 @@ void ThreadTeam::take_iterations(int thread) {
 
 // Returns once ready(). A thread that sleeps begins tens of microseconds after it is woken, and
 // threads are woken one after another: so a thread looks for a while first, within which the next
-// loop of a search mostly begins.
+// loop of a search mostly begins. It gives way to others meanwhile only where the team's own threads
+// have to share processors: a process of low priority that gets the processor so keeps it for
+// milliseconds, for which all threads wait.
 template <typename Ready>
 void ThreadTeam::wait(std::condition_variable& changed, const Ready& ready) {
   constexpr std::chrono::microseconds kLooking{200};
   const auto until = std::chrono::steady_clock::now() + kLooking;
   do {
     if (ready()) return;
-    std::this_thread::yield();
+    if (yields_) {
+      std::this_thread::yield();
+    } else {
+      hwy::Pause();
+    }
   } while (std::chrono::steady_clock::now() < until);
   std::unique_lock lock(mutex_);
   changed.wait(lock, ready);
