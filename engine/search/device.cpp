@@ -375,7 +375,8 @@ PredictedRate predict_rate(const ProblemShape& shape, const DevicePlan& plan, bo
                 cpu::fused::measure_rate(shape, std::get<cpu::MemoryPlan>(plan.work)),
             .measured = true};
   }
-  return {.correlations_per_second = 1 / base::seconds_on_cores(pixels, plan.threads)};
+  const double on_core = plan.fft == "fused" ? base::kFusedOnCore : base::kFftwOnCore;
+  return {.correlations_per_second = 1 / base::seconds_on_cores(pixels, plan.threads, on_core)};
 }
 
 std::string describe_memory(const DevicePlan& plan) {

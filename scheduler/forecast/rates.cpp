@@ -150,8 +150,9 @@ std::optional<WorkEstimate> from_site(const std::map<std::string, double>& rates
 
 WorkEstimate nominal(const SearchSize& search, const std::string& device) {
   const double pixels = pixels_of(search.image);
-  const double seconds = search.cores > 0 ? base::seconds_on_cores(pixels, search.cores)
-                                          : base::seconds_on_gpu(pixels, base::kCufftBytes);
+  const double seconds = search.cores > 0
+                             ? base::seconds_on_cores(pixels, search.cores, base::kFusedOnCore)
+                             : base::seconds_on_gpu(pixels, base::kCufftBytes);
   return {.rate = 1 / seconds, .source = RateSource::kNominal, .device = device};
 }
 
