@@ -77,6 +77,9 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
   add_count(command, "--batch", device.batch, 0, 1 << 20,
             "Batch size in units of work (0 = automatic)")
       .capture_default_str();
+  add_number(command, "--memory", device.memory, 2, 1e6,
+             "GB that a search on the processor may use to be faster: it then transforms more "
+             "templates together. A search that cannot do with as little takes what it needs");
 }
 
 void add_mismatch_flag(CLI::App& command, bool& flag) {

@@ -93,7 +93,7 @@ void add_choice_of_count(CLI::App& command, const std::string& name, std::option
 void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
                   const std::string& description);
 
-// Adds --backend, --fft, --precision, --threads and --batch.
+// Adds --backend, --fft, --precision, --threads, --batch and --memory.
 void add_device_options(CLI::App& command, DeviceOptions& device);
 // Adds --allow-pixel-size-mismatch.
 void add_mismatch_flag(CLI::App& command, bool& flag);

@@ -176,7 +176,8 @@ std::vector<std::string> command_of_ranks(const ScaleCommand& scale, const Place
       {"--fft", device.fft},
       {"--precision", device.precision},
       {"--threads", std::to_string(place.spread.threads)},
-      {"--batch", std::to_string(device.batch)}};
+      {"--batch", std::to_string(device.batch)},
+      {"--memory", std::to_string(device.memory)}};
   std::vector<std::string> command = {fs::read_symlink("/proc/self/exe").string(), "match", config};
   for (const auto& [name, value] : options) command.insert(command.end(), {name, value});
   if (scale.allow_pixel_size_mismatch) command.push_back("--allow-pixel-size-mismatch");

@@ -11,9 +11,14 @@
 
 namespace engine::cpu {
 
+constexpr uint64_t kUsualMemory = 2'000'000'000;
+
 struct CpuOptions {
   int threads = 0;  // 0: every core this process may use
   int batch = 0;    // units in flight; 0: automatic
+  // Bytes within which the fused path chooses its batch and groups, if it can; kUsualMemory or
+  // more.
+  uint64_t memory = kUsualMemory;
 };
 
 // Returns the number of cores this process may run on, 1 or more.

@@ -36,7 +36,8 @@ DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& option
   DevicePlan plan;
   plan.backend = "cpu";
   plan.fft = path.fft;
-  const cpu::CpuOptions wanted{options.threads, options.batch};
+  const cpu::CpuOptions wanted{options.threads, options.batch,
+                               static_cast<uint64_t>(options.memory * 1e9)};
   const uint64_t limit = available_memory();
   const cpu::MemoryPlan unlimited = plan_memory(shape, wanted, 0);
   const cpu::MemoryPlan memory = plan_memory(shape, wanted, limit);

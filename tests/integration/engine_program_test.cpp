@@ -40,6 +40,7 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
       {{"match", "c.yaml", "--threads", "-1"}, "--threads"},
       {{"match", "c.yaml", "--threads", "two"}, "--threads"},
       {{"match", "c.yaml", "--batch", "x"}, "--batch"},
+      {{"match", "c.yaml", "--memory", "1"}, "--memory: expected a number from 2"},
       {{"match", "c.yaml", "--backend", "gpu"}, "--backend"},
       {{"match", "c.yaml", "--fft", "fftx"}, "--fft"},
       {{"plan", "c.yaml", "--precision", "half"}, "--precision"},

@@ -13,7 +13,7 @@ namespace engine::cpu::fused {
 
 // Plans a search as cpu::plan_memory() does for the reference path, but with the largest groups of
 // transforms that the memory allows, as long as every thread has a projection to make. Where
-// options.batch is 0 it also stays within 2 GB if it can (docs/cpu.md, Memory).
+// options.batch is 0 it also stays within options.memory if it can (docs/cpu.md, Memory).
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit = 0);
 
 // `problem` must outlive the backend. Throws Error when the system refuses the threads.

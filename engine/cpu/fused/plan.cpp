@@ -16,18 +16,18 @@ namespace engine::cpu::fused {
 namespace {
 
 using Complex = std::complex<float>;
-// For the transforms that are between the passes, and for a whole search, where it can do with it
-// (docs/cpu.md).
-constexpr uint64_t kPassesBudget = 820'000'000;
-constexpr uint64_t kSearchBudget = 2'000'000'000;
+// What transforms between the passes may take of kUsualMemory, and of more all the rest
+// (docs/cpu.md, Memory).
+constexpr uint64_t kUsualForPasses = 820'000'000;
 
 // Maximum, index, sum and sum of squares.
 constexpr uint64_t kBytesOfPixel = sizeof(float) + sizeof(int32_t) + 2 * sizeof(int64_t);
 
-int transforms_within_budget(const Layout& layout) {
+int transforms_within(const Layout& layout, uint64_t memory) {
+  const uint64_t for_passes = kUsualForPasses + (memory - kUsualMemory);
   const uint64_t each =
       (layout.template_floats() + layout.exchange_floats()) * uint64_t{sizeof(float)};
-  return static_cast<int>(std::clamp<uint64_t>(kPassesBudget / each, 1, kMostTransforms));
+  return static_cast<int>(std::clamp<uint64_t>(for_passes / each, 1, kMostTransforms));
 }
 
 int planes_of(const ProblemShape& s) { return std::max(1, s.planes); }
@@ -116,7 +116,8 @@ MemoryPlan plan_with(const ProblemShape& s, const Layout& layout, int threads, i
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit) {
   const Layout layout(shape);
   const int threads = options.threads > 0 ? options.threads : available_cores();
-  const int most = transforms_within_budget(layout);
+  const uint64_t memory = std::max(options.memory, kUsualMemory);
+  const int most = transforms_within(layout, memory);
   const int planes = planes_of(shape);
   // There are no more units than orientations.
   const auto there_are =
@@ -149,9 +150,9 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
 
   MemoryPlan plan = with(units, most);
   // A batch that was asked for gives way only to what there is.
-  if (options.batch == 0 && plan.total() > kSearchBudget) {
-    plan =
-        within(kSearchBudget).value_or(with(of_those(units_that_fill(enough, planes, most)), most));
+  if (options.batch == 0 && plan.total() > memory) {
+    const int usual = transforms_within(layout, kUsualMemory);
+    plan = within(memory).value_or(with(of_those(units_that_fill(enough, planes, usual)), usual));
   }
   if (limit == 0 || plan.total() <= limit) return plan;
   if (plan.batch > full) {

@@ -316,6 +316,26 @@ TEST(Fused, KeepsGroupsLargeInLittleMemory) {
   EXPECT_GE(mean_group(little), 4);
 }
 
+TEST(Fused, MakesLargerGroupsInMoreMemory) {
+  const ProblemShape large{4096, 4096, 512, 13, 1'600'000};
+  const auto plan = [&](uint64_t memory, uint64_t free = 0) {
+    return fused::plan_memory(large, {.threads = 2, .memory = memory}, free);
+  };
+  const MemoryPlan usual = plan(kTwoGigabytes);
+  const MemoryPlan more = plan(3 * kTwoGigabytes / 2);
+  const MemoryPlan full = plan(2 * kTwoGigabytes);
+  EXPECT_GT(more.transforms, usual.transforms);
+  EXPECT_LE(more.total(), 3 * kTwoGigabytes / 2);
+  EXPECT_EQ(full.transforms, 16);
+  EXPECT_LE(full.total(), 2 * kTwoGigabytes);
+  EXPECT_EQ(plan(20 * kTwoGigabytes).total(), full.total()) << "more would not be faster";
+  EXPECT_LE(plan(2 * kTwoGigabytes, kTwoGigabytes).total(), kTwoGigabytes) << "what is free";
+  // A search that needs more than it may use takes what it takes without the choice.
+  const ProblemShape huge{8184, 11520, 512, 13, 1'600'000};
+  EXPECT_EQ(fused::plan_memory(huge, {.threads = 2, .memory = 3 * kTwoGigabytes / 2}).total(),
+            fused::plan_memory(huge, {.threads = 2}).total());
+}
+
 TEST(Fused, TakesTheBatchThatItIsGivenWhereThereIsMemory) {
   const ProblemShape shape{512, 512, 64, 3, 1'600'000};
   const MemoryPlan asked = fused::plan_memory(shape, {.threads = 2, .batch = 1 << 20});
