@@ -1,5 +1,6 @@
 // Estimates how long one correlation takes on a machine that was not measured, from its transforms
-// alone, which dominate. The estimate is right within a factor of three. `pixels` is the number of
+// alone, which dominate. The estimate is right within a factor of three, except for FFTW where a
+// side has a large prime factor: there it takes up to five times as long. `pixels` is the number of
 // pixels in the image; results are in seconds.
 #pragma once
 
@@ -16,8 +17,8 @@ inline constexpr double kFusedFp16Bytes = 5;
 inline double seconds_on_gpu(double pixels, double bytes) { return 5e-13 * bytes * pixels; }
 
 // Seconds that a core takes for each pixel and doubling of the pixels, by the kind of transforms:
-// half as long again as measured on a processor of 2023 (AMD Zen 4, AVX-512 or AVX2, 512 x 512 to
-// 4096 x 4096).
+// by a sixth to a half more than one thread took on a processor of 2023 (AMD Zen 4, AVX-512 or
+// AVX2, 512 x 512 to 4096 x 4096), since most are slower.
 inline constexpr double kFusedOnCore = 9e-11;
 inline constexpr double kFftwOnCore = 2.7e-10;
 

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     engine::print_message(error.what());
     code = error.code();
   } catch (const std::bad_alloc&) {
-    engine::print_message("out of memory; give a smaller --batch or fewer --threads");
+    engine::print_message("out of memory; give a smaller --memory or --batch, or fewer --threads");
     code = ExitCode::kDeviceMemory;
   } catch (const std::exception& error) {
     engine::print_message(std::string("unexpected failure, please report it: ") + error.what());

@@ -78,8 +78,8 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
             "Batch size in units of work (0 = automatic)")
       .capture_default_str();
   add_number(command, "--memory", device.memory, 2, 1e6,
-             "GB that a search on the processor may use to be faster: it then transforms more "
-             "templates together. A search that cannot do with as little takes what it needs");
+             "GB that each rank on the processor may use for fused transforms, which are faster in "
+             "larger groups; a search that needs more takes what it needs");
 }
 
 void add_mismatch_flag(CLI::App& command, bool& flag) {

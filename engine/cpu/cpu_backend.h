@@ -11,13 +11,14 @@
 
 namespace engine::cpu {
 
+// Bytes within which a search is planned unless it may use more.
 constexpr uint64_t kUsualMemory = 2'000'000'000;
 
 struct CpuOptions {
   int threads = 0;  // 0: every core this process may use
   int batch = 0;    // units in flight; 0: automatic
-  // Bytes within which the fused path chooses its batch and groups, if it can; kUsualMemory or
-  // more.
+  // Bytes within which the fused path chooses its batch and groups, if it can; less than
+  // kUsualMemory counts as that. The FFTW path ignores it.
   uint64_t memory = kUsualMemory;
 };
 

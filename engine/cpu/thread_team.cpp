@@ -96,9 +96,9 @@ void ThreadTeam::take_iterations(int thread) {
 
 // Returns once ready(). A thread that sleeps begins tens of microseconds after it is woken, and
 // threads are woken one after another: so a thread looks for a while first, within which the next
-// loop of a search mostly begins. It gives way to others meanwhile only where the team's own
-// threads have to share processors: a process of low priority that gets the processor so keeps it
-// for milliseconds, for which all threads wait.
+// loop of a search mostly begins. It gives way meanwhile only where the team has more threads than
+// processors: a process of low priority that then gets the processor keeps it for milliseconds, and
+// all threads wait. Where Pause() is nothing, as on ARM, it looks without pausing.
 template <typename Ready>
 void ThreadTeam::wait(std::condition_variable& changed, const Ready& ready) {
   constexpr std::chrono::microseconds kLooking{200};

@@ -61,7 +61,7 @@ class ThreadTeam {
 
   const std::vector<Processors> nodes_;
   const std::vector<size_t> nodes_of_threads_;  // empty: any thread may run anywhere
-  const bool yields_;                           // there are more threads than processors
+  const bool yields_;  // more threads than processors that this process may use
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable start_;

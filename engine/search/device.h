@@ -26,7 +26,7 @@ struct DeviceOptions {
   std::string backend = "auto";    // auto, cpu, cuda
   int threads = 0;                 // CPU: 0 = every core this process may use
   int batch = 0;                   // units in flight; 0: automatic
-  double memory = 2;               // CPU: GB within which groups are chosen (CpuOptions)
+  double memory = 2;               // CPU: GB for fused transforms to be planned within
   int device = 0;                  // CUDA: which of the devices that this process sees
   uint64_t exchange = 0;           // CUDA: bytes for exchanging data with other ranks
   std::string fft = "auto";        // auto, fused; CPU: fftw; CUDA: cufft

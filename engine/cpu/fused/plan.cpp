@@ -16,7 +16,7 @@ namespace engine::cpu::fused {
 namespace {
 
 using Complex = std::complex<float>;
-// What transforms between the passes may take of kUsualMemory, and of more all the rest
+// Transforms between the passes may take this much of kUsualMemory, and all memory beyond it
 // (docs/cpu.md, Memory).
 constexpr uint64_t kUsualForPasses = 820'000'000;
 
@@ -111,12 +111,12 @@ MemoryPlan plan_with(const ProblemShape& s, const Layout& layout, int threads, i
   return plan;
 }
 
-}  // namespace
-
-MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit) {
+// Plans within `memory` bytes, if it can, and in any case within the `limit` that plan_memory()
+// has.
+MemoryPlan plan_within(uint64_t memory, const ProblemShape& shape, const CpuOptions& options,
+                       uint64_t limit) {
   const Layout layout(shape);
   const int threads = options.threads > 0 ? options.threads : available_cores();
-  const uint64_t memory = std::max(options.memory, kUsualMemory);
   const int most = transforms_within(layout, memory);
   const int planes = planes_of(shape);
   // There are no more units than orientations.
@@ -151,8 +151,7 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
   MemoryPlan plan = with(units, most);
   // A batch that was asked for gives way only to what there is.
   if (options.batch == 0 && plan.total() > memory) {
-    const int usual = transforms_within(layout, kUsualMemory);
-    plan = within(memory).value_or(with(of_those(units_that_fill(enough, planes, usual)), usual));
+    plan = within(memory).value_or(with(of_those(units_that_fill(enough, planes, most)), most));
   }
   if (limit == 0 || plan.total() <= limit) return plan;
   if (plan.batch > full) {
@@ -170,6 +169,17 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
   while (plan.total() > limit && plan.batch > 1) plan = with(plan.batch - 1, plan.transforms);
   while (plan.total() > limit && plan.transforms > 1) plan = with(1, plan.transforms - 1);
   return plan;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit) {
+  MemoryPlan usual = plan_within(kUsualMemory, shape, options, limit);
+  if (options.memory <= kUsualMemory) return usual;
+  // What a search takes in any case does not limit its groups.
+  MemoryPlan more = plan_within(std::max(options.memory, usual.total()), shape, options, limit);
+  const int planes = planes_of(shape);
+  return mean_group(more, planes) > mean_group(usual, planes) ? more : usual;
 }
 
 std::string describe_lengths(const ProblemShape& shape) {

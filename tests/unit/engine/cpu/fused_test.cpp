@@ -318,22 +318,46 @@ TEST(Fused, KeepsGroupsLargeInLittleMemory) {
 
 TEST(Fused, MakesLargerGroupsInMoreMemory) {
   const ProblemShape large{4096, 4096, 512, 13, 1'600'000};
-  const auto plan = [&](uint64_t memory, uint64_t free = 0) {
-    return fused::plan_memory(large, {.threads = 2, .memory = memory}, free);
+  const auto plan = [](const ProblemShape& shape, uint64_t memory, uint64_t free = 0) {
+    return fused::plan_memory(shape, {.threads = 2, .memory = memory}, free);
   };
-  const MemoryPlan usual = plan(kTwoGigabytes);
-  const MemoryPlan more = plan(3 * kTwoGigabytes / 2);
-  const MemoryPlan full = plan(2 * kTwoGigabytes);
+  const MemoryPlan usual = plan(large, kTwoGigabytes);
+  const MemoryPlan more = plan(large, 3'000'000'000);
+  const MemoryPlan full = plan(large, 4'000'000'000);
   EXPECT_GT(more.transforms, usual.transforms);
-  EXPECT_LE(more.total(), 3 * kTwoGigabytes / 2);
+  EXPECT_LE(more.total(), 3'000'000'000u);
   EXPECT_EQ(full.transforms, 16);
-  EXPECT_LE(full.total(), 2 * kTwoGigabytes);
-  EXPECT_EQ(plan(20 * kTwoGigabytes).total(), full.total()) << "more would not be faster";
-  EXPECT_LE(plan(2 * kTwoGigabytes, kTwoGigabytes).total(), kTwoGigabytes) << "what is free";
-  // A search that needs more than it may use takes what it takes without the choice.
+  EXPECT_LE(full.total(), 4'000'000'000u);
+  EXPECT_EQ(plan(large, 40'000'000'000).total(), full.total()) << "more would not be faster";
+  EXPECT_LE(plan(large, 4'000'000'000, kTwoGigabytes).total(), kTwoGigabytes) << "what is free";
+}
+
+TEST(Fused, MakesNoGroupSmallerInMoreMemory) {
+  const auto mean_group = [](const ProblemShape& shape, const MemoryPlan& plan) {
+    const int transforms = shape.planes * plan.batch;
+    return static_cast<double>(transforms) / std::ceil(1.0 * transforms / plan.transforms);
+  };
+  for (const int planes : {1, 5, 11}) {
+    for (const int threads : {1, 2, 64}) {
+      for (const uint64_t free : {uint64_t{0}, kTwoGigabytes}) {
+        const ProblemShape shape{4096, 4096, 512, planes, 1'600'000};
+        const MemoryPlan usual = fused::plan_memory(shape, {.threads = threads}, free);
+        for (const uint64_t memory : {2'100'000'000u, 2'200'000'000u, 4'000'000'000u}) {
+          const MemoryPlan more =
+              fused::plan_memory(shape, {.threads = threads, .memory = memory}, free);
+          EXPECT_GE(mean_group(shape, more), mean_group(shape, usual))
+              << planes << " planes, " << threads << " threads, " << memory << ", " << free;
+          EXPECT_LE(more.total(), std::max<uint64_t>(memory, usual.total()));
+        }
+      }
+    }
+  }
+  // Beside the results, which take more than the passes, larger groups take no memory.
   const ProblemShape huge{8184, 11520, 512, 13, 1'600'000};
-  EXPECT_EQ(fused::plan_memory(huge, {.threads = 2, .memory = 3 * kTwoGigabytes / 2}).total(),
-            fused::plan_memory(huge, {.threads = 2}).total());
+  const MemoryPlan usual = fused::plan_memory(huge, {.threads = 2});
+  const MemoryPlan more = fused::plan_memory(huge, {.threads = 2, .memory = 3'000'000'000});
+  EXPECT_GT(more.transforms, usual.transforms);
+  EXPECT_LE(more.total(), usual.total());
 }
 
 TEST(Fused, TakesTheBatchThatItIsGivenWhereThereIsMemory) {

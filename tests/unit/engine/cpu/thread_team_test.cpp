@@ -73,7 +73,7 @@ void expect_each_once(ThreadTeam& team, size_t count) {
   for (size_t i = 0; i < count; ++i) EXPECT_EQ(taken[i], 1) << i;
 }
 
-TEST(ThreadTeam, TakesEachIterationOnce) {
+void expect_teams_take_each_once() {
   const int mine = all_processors().front();
   for (const std::vector<Processors>& nodes :
        {std::vector<Processors>{}, {{mine}}, {{mine}, {mine}}, {{mine}, {mine}, {mine}}}) {
@@ -82,6 +82,13 @@ TEST(ThreadTeam, TakesEachIterationOnce) {
       for (const size_t count : {0, 1, 2, 5, 100}) expect_each_once(team, count);
     }
   }
+}
+
+TEST(ThreadTeam, TakesEachIterationOnce) { expect_teams_take_each_once(); }
+
+TEST(ThreadTeam, TakesEachIterationOnceOnOneProcessor) {
+  const OnProcessors here({all_processors().front()});
+  expect_teams_take_each_once();
 }
 
 TEST(ThreadTeam, KeepsThePartsOfEachNodeOnIt) {

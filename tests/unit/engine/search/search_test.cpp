@@ -11,6 +11,7 @@
 #include <cmath>
 #include <random>
 
+#include "engine/backend/available_memory.h"
 #include "engine/backend/precision_error.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/error.h"
@@ -123,6 +124,20 @@ TEST(Devices, ThePlanThatIsShownIsMade) {
   const auto backend = make_backend(p, plan);
   EXPECT_EQ(backend->batch(), 3);
   EXPECT_EQ(backend->precision(), "fp32");
+}
+
+TEST(Devices, TheProcessorUsesTheMemoryThatItIsGiven) {
+  if (available_memory() < 5'000'000'000) {
+    MARGAY_SKIP_FOR_WANT_OF("memory", "5 GB have to be free for the plan, which takes none");
+  }
+  const ProblemShape shape{4096, 4096, 512, 1, 1'600'000};
+  const auto bytes = [&](double gigabytes) {
+    const DeviceOptions options{.backend = "cpu", .threads = 1, .memory = gigabytes};
+    return plan_device(shape, options).bytes;
+  };
+  EXPECT_LE(bytes(2), 2'000'000'000u);
+  EXPECT_GT(bytes(4), 2'500'000'000u);
+  EXPECT_LE(bytes(4), 4'000'000'000u);
 }
 
 TEST(Search, LosesNothingToASampleThatWasMeasuredBefore) {
