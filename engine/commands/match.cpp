@@ -18,7 +18,7 @@
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
-#include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/memory_nodes.h"
 #include "engine/io/format.h"
 #include "engine/launch/local_ranks.h"
 #include "engine/launch/stop_signals.h"

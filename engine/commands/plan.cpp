@@ -10,7 +10,7 @@
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
-#include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/memory_nodes.h"
 #include "engine/io/format.h"
 #include "engine/search/device.h"
 #include "engine/search/plan_text.h"

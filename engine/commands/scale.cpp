@@ -21,7 +21,7 @@
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/config/with_results_in.h"
-#include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/memory_nodes.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/io/format.h"
 #include "engine/io/input_errors.h"

@@ -22,9 +22,6 @@ struct CpuOptions {
   uint64_t memory = kUsualMemory;
 };
 
-// Returns the number of cores this process may run on, 1 or more.
-int available_cores();
-
 // The memory that a search on this backend needs, including the problem's own arrays.
 struct MemoryPlan {
   std::vector<MemoryItem> items;

@@ -1,12 +1,11 @@
-// Implements plan_memory, available_cores and processor_name of cpu_backend.h.
-#include <sched.h>
-
+// Implements plan_memory and processor_name of cpu_backend.h.
 #include <algorithm>
 #include <complex>
 #include <fstream>
 
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/layout.h"
+#include "engine/cpu/memory_nodes.h"
 
 namespace engine::cpu {
 namespace {
@@ -52,13 +51,6 @@ MemoryPlan plan_with(const ProblemShape& s, int threads, int in_flight, uint64_t
 }
 
 }  // namespace
-
-int available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
 
 uint64_t MemoryPlan::total() const {
   uint64_t bytes = 0;

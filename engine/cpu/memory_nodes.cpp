@@ -33,6 +33,8 @@ bool run_on(const Processors& processors) {
 
 }  // namespace
 
+int available_cores() { return std::max(1, static_cast<int>(allowed_processors().size())); }
+
 Processors read_processor_list(const std::string& text) {
   Processors processors;
   const char* at = text.data();

@@ -11,6 +11,9 @@ namespace engine::cpu {
 // Numbers of processors, as Linux counts them.
 using Processors = std::vector<int>;
 
+// Returns the number of cores this process may run on, 1 or more.
+int available_cores();
+
 // Returns the processors of a list such as "0-3,8,10-11"; empty where it is none.
 Processors read_processor_list(const std::string& text);
 

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/cpu/cpu_backend.h"
 #include "engine/error.h"
 
 namespace engine::cpu {

@@ -11,6 +11,7 @@
 #include "engine/cpu/fused/kernels.h"
 #include "engine/cpu/fused/layout.h"
 #include "engine/cpu/instruction_set.h"
+#include "engine/cpu/memory_nodes.h"
 
 namespace engine::cpu::fused {
 namespace {
