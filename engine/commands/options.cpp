@@ -77,7 +77,7 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
   add_count(command, "--batch", device.batch, 0, 1 << 20,
             "Batch size in units of work (0 = automatic)")
       .capture_default_str();
-  add_number(command, "--memory", device.memory, 2, 1e6,
+  add_number(command, "--memory", device.memory, kUsualGigabytes, 1e5,
              "GB that each rank on the processor may use for fused transforms, which are faster in "
              "larger groups; a search that needs more takes what it needs");
 }

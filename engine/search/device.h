@@ -22,15 +22,18 @@ namespace engine {
 // micrograph and the template.
 ProblemShape on_grid(ProblemShape shape, const std::optional<SearchGrid>& grid);
 
+// The memory within which a search on the CPU is planned unless it may use more, in GB.
+constexpr double kUsualGigabytes = static_cast<double>(cpu::kUsualMemory) / 1e9;
+
 struct DeviceOptions {
-  std::string backend = "auto";    // auto, cpu, cuda
-  int threads = 0;                 // CPU: 0 = every core this process may use
-  int batch = 0;                   // units in flight; 0: automatic
-  double memory = 2;               // CPU: GB for fused transforms to be planned within
-  int device = 0;                  // CUDA: which of the devices that this process sees
-  uint64_t exchange = 0;           // CUDA: bytes for exchanging data with other ranks
-  std::string fft = "auto";        // auto, fused; CPU: fftw; CUDA: cufft
-  std::string precision = "fp32";  // fp32; CUDA: fp16
+  std::string backend = "auto";     // auto, cpu, cuda
+  int threads = 0;                  // CPU: 0 = every core this process may use
+  int batch = 0;                    // units in flight; 0: automatic
+  double memory = kUsualGigabytes;  // CPU: GB for fused transforms to be planned within
+  int device = 0;                   // CUDA: which of the devices that this process sees
+  uint64_t exchange = 0;            // CUDA: bytes for exchanging data with other ranks
+  std::string fft = "auto";         // auto, fused; CPU: fftw; CUDA: cufft
+  std::string precision = "fp32";   // fp32; CUDA: fp16
 };
 
 // A search planned for a device, shrunk to fit the free memory; `notes` has a sentence about what

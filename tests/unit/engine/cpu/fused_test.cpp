@@ -256,7 +256,7 @@ TEST(Fused, HoldsAMicrographInTwoGigabytes) {
   EXPECT_LT(bytes(70, 2), kTwoGigabytes);
   // Planes add filters and a unit's projections, threads their own memory and a projection.
   EXPECT_LT(bytes(13, 128), bytes(1, 128) + 100'000'000);
-  EXPECT_LT(bytes(1, 128), kTwoGigabytes + 128 * 6'000'000);
+  EXPECT_LT(bytes(1, 128), kTwoGigabytes + 128 * 5'000'000);
 }
 
 TEST(Fused, FillsItsGroups) {
